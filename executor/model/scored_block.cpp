@@ -27,31 +27,31 @@ class ScoredBlock {
         wide_(operands.queries.options().dtype(at::toOpMathType(operands.queries.scalar_type()))),
         hidden_(hidden()) {}
 
-  struct Place {
+  struct SampleHead {
     std::int64_t sample, head;
   };
   template <class Each>
   void for_each_head(const Each& each) const {
     for (std::int64_t sample = 0; sample < operands_.queries.size(0); ++sample)
-      for (std::int64_t head = 0; head < operands_.queries.size(2); ++head) each(Place{sample, head});
+      for (std::int64_t head = 0; head < operands_.queries.size(2); ++head) each(SampleHead{sample, head});
   }
-  static at::Tensor at(const at::Tensor& by_head, Place place) { return by_head.select(0, place.sample).select(1, place.head); }
-  at::Tensor of_keys(const at::Tensor& by_head, Place place) const { return at(by_head, {place.sample, place.head / times_}); }
+  static at::Tensor at(const at::Tensor& by_head, SampleHead place) { return by_head.select(0, place.sample).select(1, place.head); }
+  at::Tensor of_keys(const at::Tensor& by_head, SampleHead place) const { return at(by_head, {place.sample, place.head / times_}); }
 
-  at::Tensor capped(Place place) const {
+  at::Tensor capped(SampleHead place) const {
     at::Tensor scores = at::mm(at(operands_.queries, place), of_keys(operands_.keys, place).t()).to(wide_.dtype()).mul_(scale_);
     return form_.cap > 0 ? scores.div_(form_.cap).tanh_().mul_(form_.cap) : scores;
   }
-  at::Tensor scores(Place place) const {
+  at::Tensor scores(SampleHead place) const {
     at::Tensor all = capped(place);
     if (form_.slopes.defined()) all.add_(positions_.keys.to(wide_.dtype()).mul_(form_.slopes.select(0, place.head)));
     return all.masked_fill_(hidden_, kOutOfSight);
   }
   // e^(scores - l); nothing where a query sees no key of all.
-  at::Tensor probabilities(Place place, const at::Tensor& log_sum_exp) const {
+  at::Tensor probabilities(SampleHead place, const at::Tensor& log_sum_exp) const {
     return scores(place).sub_(log_sum_exp.masked_fill(log_sum_exp == kOutOfSight, 0).unsqueeze(1)).exp_();
   }
-  void backward(at::Tensor& slope, Place place) const {
+  void backward(at::Tensor& slope, SampleHead place) const {
     if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
     slope.mul_(scale_);
   }
@@ -76,7 +76,7 @@ class ScoredBlock {
   at::Tensor hidden_;  // [queries, keys]
 };
 
-using Place = ScoredBlock::Place;
+using SampleHead = ScoredBlock::SampleHead;
 
 at::Tensor own_sinks(const ScoreForm& form, const at::Tensor& all, std::int64_t heads) { return all.narrow(0, form.first_sink, heads); }
 
@@ -87,7 +87,7 @@ BlockScores attend_scored_block(const HeadOperands& operands, const ScoreForm& f
   const std::int64_t samples = operands.queries.size(0), tokens = operands.queries.size(1), heads = operands.queries.size(2);
   BlockScores result{.output = at::empty({samples, tokens, heads, operands.values.size(3)}, operands.queries.options()),
                      .log_sum_exp = at::empty({samples, tokens, heads}, block.wide())};
-  block.for_each_head([&](Place place) {
+  block.for_each_head([&](SampleHead place) {
     const at::Tensor sum = at::logsumexp(block.scores(place), 1);
     ScoredBlock::at(result.log_sum_exp, place).copy_(sum);
     const at::Tensor probabilities = block.probabilities(place, sum).to(operands.queries.scalar_type());
@@ -103,7 +103,7 @@ HeadOperands scored_block_gradients(const HeadOperands& operands, const MergedSc
   const HeadOperands result{at::empty(operands.queries.sizes(), operands.queries.options()),
                             at::zeros(operands.keys.sizes(), operands.keys.options()),
                             at::zeros(operands.values.sizes(), operands.values.options())};
-  block.for_each_head([&](Place place) {
+  block.for_each_head([&](SampleHead place) {
     const at::Tensor out = ScoredBlock::at(merged.output_gradient, place);
     const at::Tensor probabilities = block.probabilities(place, ScoredBlock::at(merged.scores.log_sum_exp, place));
     const at::Tensor mean = out.to(block.wide().dtype()).mul(ScoredBlock::at(merged.scores.output, place)).sum(1, /*keepdim=*/true);
@@ -127,7 +127,7 @@ void add_sink_gradient(const ScoreForm& form, const MergedScores& merged) {
   const at::Tensor& sums = merged.scores.log_sum_exp;
   const at::Tensor sinks = own_sinks(form, form.sinks.value.detach(), sums.size(2)).to(sums.scalar_type());
   const at::Tensor mean = merged.output_gradient.to(sums.scalar_type()).mul(merged.scores.output).sum(3);
-  own_sinks(form, started(form.sinks.gradient), sums.size(2)).sub_((sinks - sums).exp_().mul_(mean).sum({0, 1}));
+  own_sinks(form, started(form.sinks.gradient), sums.size(2)).sub_((sinks - sums).exp_().mul_(mean).sum(0).sum(0));
 }
 
 }  // namespace executor

@@ -80,6 +80,15 @@ bool meets_at_heads(const ParallelPlan& plan) {
   return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
 }
 
+// Of a head of keys, or of values, where several ranks make parts of it.
+bool cuts_unequal_columns(const ParallelPlan& plan) {
+  const std::int64_t tensor = plan.mesh.tensor;
+  return std::ranges::any_of(different_sizes(plan.model), [&](const BlockSizes& sizes) {
+    const std::int64_t sharers = tensor / std::max<std::int64_t>(1, std::min(tensor, sizes.kv_heads));
+    return sizes.head_dim % sharers != 0 || plan.model.value_dim % sharers != 0;
+  });
+}
+
 bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
 
 bool packs_weights(const ParallelPlan& plan) { return plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights; }
@@ -218,6 +227,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "maps are convolved in fp64, fp32 and bf16", "use bf16"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.convolution; },
      "samples are images, and no rows of documents", "leave it out"},
+    {"/mesh/tensor", cuts_unequal_columns, "tensor ranks that share a head of keys make equal parts of its columns",
+     "use a tensor degree whose ranks divide them"},
     {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
      "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
     {"/mesh/tensor",
