@@ -83,6 +83,7 @@ bool meets_at_heads(const ParallelPlan& plan) {
 // Of a head of keys, or of values, where several ranks make parts of it.
 bool cuts_unequal_columns(const ParallelPlan& plan) {
   const std::int64_t tensor = plan.mesh.tensor;
+  if (plan.model.attention.kind == AttentionKind::Latent) return false;
   return std::ranges::any_of(different_sizes(plan.model), [&](const BlockSizes& sizes) {
     const std::int64_t sharers = tensor / std::max<std::int64_t>(1, std::min(tensor, sizes.kv_heads));
     return sizes.head_dim % sharers != 0 || plan.model.value_dim % sharers != 0;
