@@ -89,13 +89,14 @@ void add_passed_keys(std::vector<Composition>& all) {
       windows_and_sinks);
   add({.name = "C2_windows_ring_documents", .mesh = {.context = 2}, .documents = true}, Ring, windows_and_sinks);
   add({.name = "C2_windows_all_gather_recompute", .mesh = {.context = 2}, .recompute = sim::Recompute::Full}, AllGather, windows_and_sinks);
-  add({.name = "C4_windows_near_2_hierarchical", .mesh = {.context = 4, .context_inner = 2}}, Hierarchical, windows_and_sinks);
+  add({.name = "C4_windows_near_2_hierarchical", .mesh = {.context = 4, .context_inner = 2}, .sequence = 16}, Hierarchical,
+      windows_and_sinks);
   add({.name = "C2T2_windows_ring_sequence", .mesh = {.tensor = 2, .context = 2}, .sequence_parallel = true}, Ring, windows_and_sinks);
   add({.name = "C2P2_windows_ring_zb1p", .mesh = {.pipeline = 2, .context = 2}, .schedule = "zb-1p"}, Ring, windows_and_sinks);
   add({.name = "C2_caps_ring", .mesh = {.context = 2}}, Ring, caps_and_windows);
   add({.name = "D2C2_caps_ring_reduce_each", .mesh = {.data = 2, .context = 2}, .accumulation = kEach}, Ring, caps_and_windows);
   add({.name = "C2_norms_behind_the_turn_ring", .mesh = {.context = 2}}, Ring, norms_behind_the_turn);
-  add({.name = "C4_norms_behind_the_turn_near_2_hierarchical", .mesh = {.context = 4, .context_inner = 2}}, Hierarchical,
+  add({.name = "C4_norms_behind_the_turn_near_2_hierarchical", .mesh = {.context = 4, .context_inner = 2}, .sequence = 16}, Hierarchical,
       norms_behind_the_turn);
   add({.name = "C2_masked_ring", .mesh = {.context = 2}}, Ring, tiny_bert);
   add({.name = "P2_slices2_norms_behind_the_turn_1f1b", .mesh = {.pipeline = 2}, .slices = 2}, Ring, norms_behind_the_turn);
