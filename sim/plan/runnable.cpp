@@ -228,7 +228,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "maps are convolved in fp64, fp32 and bf16", "use bf16"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.convolution; },
      "samples are images, and no rows of documents", "leave it out"},
-    {"/mesh/tensor", cuts_unequal_columns, "tensor ranks that share a head of keys make equal parts of its columns",
+    {"/mesh/tensor", cuts_unequal_columns, "tensor ranks that share a head of keys make equally many of its columns",
      "use a tensor degree whose ranks divide them"},
     {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
      "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},

@@ -89,13 +89,6 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
                fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
     divides(sizes.ffn, "feed-forward columns");
   }
-  const bool norms_together = plan.model.qk_norm == QkNorm::Joint && tensor > 1;
-  rules.must(!norms_together || plan.model.norm == Norm::RmsNorm, "/mesh/tensor",
-             "norms of means of all heads' queries together need two sums over tensor ranks, one after the other, which are not lowered",
-             "use tensor degree 1");
-  rules.must(!norms_together || !shares_keys(plan.model, tensor), "/mesh/tensor",
-             "norms of all heads' keys together are not lowered where tensor ranks share a head of keys",
-             "use a tensor degree that divides the key/value heads");
   rules.must(!plan.model.inner_norms || tensor == 1, "/mesh/tensor",
              "norms of what all heads put out need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(
@@ -449,6 +442,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_sparse(plan, rules);
+  check_joint_norms(plan, rules);
   check_shared_between_blocks(plan, rules);
   check_context(plan, rules);
   check_persistence(plan, rules);
@@ -497,7 +491,7 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
          "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
   if (plan.workload.optimizer == OptimizerKind::Muon && plan.mesh.tensor > 1)
     found.push_back({"/workload/optimizer",
-                     fmt::format("muon makes each of {} tensor ranks' part of a matrix orthogonal by itself", plan.mesh.tensor),
+                     fmt::format("muon makes each of {} tensor ranks' shard of a matrix orthogonal by itself", plan.mesh.tensor),
                      "another tensor degree is another optimizer: keep it while a training goes on"});
   if (const WireCodec codec = plan.workload.precision.gradient_codec(); codec.is_low_rank())
     found.push_back({"/workload/precision",
