@@ -54,6 +54,17 @@ void check_sparse(const ParallelPlan& plan, Rules& rules) {
              "set it to 0");
 }
 
+void check_samples(const ParallelPlan& plan, Rules& rules) {
+  const SamplesPolicy& samples = plan.workload.samples;
+  rules.must(!samples.has_documents() || (!plan.model.convolution && !plan.model.patches), "/workload/samples",
+             "says how documents fill rows, and this network's samples are images", "leave it out");
+  rules.must(!samples.end_token || *samples.end_token < plan.model.vocabulary, "/workload/samples",
+             fmt::format("documents end with token {}, and the vocabulary has {}", samples.end_token.value_or(0), plan.model.vocabulary),
+             "use a token of the vocabulary");
+  rules.must(!samples.has_documents() || plan.model.mtp_layers == 0, "/workload/samples",
+             "further tokens would be predicted across the ends of documents", "leave mtp_layers or samples out");
+}
+
 // Norms over all heads add up squares over tensor ranks, each of which has whole heads.
 void check_joint_norms(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t tensor = plan.mesh.tensor;

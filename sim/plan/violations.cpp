@@ -64,17 +64,6 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
       fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
-void check_samples(const ParallelPlan& plan, Rules& rules) {
-  const SamplesPolicy& samples = plan.workload.samples;
-  rules.must(!samples.has_documents() || (!plan.model.convolution && !plan.model.patches), "/workload/samples",
-             "says how documents fill rows, and this network's samples are images", "leave it out");
-  rules.must(!samples.end_token || *samples.end_token < plan.model.vocabulary, "/workload/samples",
-             fmt::format("documents end with token {}, and the vocabulary has {}", samples.end_token.value_or(0), plan.model.vocabulary),
-             "use a token of the vocabulary");
-  rules.must(!samples.has_documents() || plan.model.mtp_layers == 0, "/workload/samples",
-             "further tokens would be predicted across the ends of documents", "leave mtp_layers or samples out");
-}
-
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t tensor = plan.mesh.tensor;
   const auto divides = [&](std::int64_t size, std::string_view what) {
