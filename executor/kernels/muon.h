@@ -1,5 +1,5 @@
 // One matrix stepped by Muon: its momentum, made orthogonal by five Newton-Schulz steps, is the update (Jordan et al., "Muon: An optimizer for hidden
-// layers in neural networks", 2024). Works on whole matrices, by LibTorch's products, wherever they are; the bits of a matrix do not depend on who has it.
+// layers in neural networks", 2024). Works on matrices as given, by LibTorch's products, wherever they are; the bits of a matrix do not depend on who has it.
 #pragma once
 
 #include <ATen/core/Tensor.h>

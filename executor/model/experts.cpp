@@ -38,7 +38,8 @@ Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, Tensor
     : form_(*config.experts),
       gate_(gate_form(config)),
       gated_(config.gated_mlp),
-      orders_on_card_(orders_on_card(config, tensor, numbers_in(find_leaf(layer, ".mlp.experts.up.weight")))),
+      orders_on_card_(!find_leaf(layer, ".mlp.experts.up.weight").scaled &&
+                      orders_on_card(config, tensor, numbers_in(find_leaf(layer, ".mlp.experts.up.weight")))),
       share_(1.0 / static_cast<double>(tensor.cuts_experts_apart() ? tensor.expert_cut : tensor.degree)),
       router_(find_leaf(layer, ".mlp.router.weight")),
       router_bias_(find_leaf(layer, ".mlp.router.bias")),

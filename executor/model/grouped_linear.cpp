@@ -1,11 +1,15 @@
 #include "executor/model/grouped_linear.h"
 
+#include <ATen/core/ivalue.h>
 #include <ATen/ops/_grouped_mm.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/mm.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <utility>
+
 #include "executor/model/gradient_place.h"
+#include "executor/model/linear.h"
 #include "executor/model/weight_gradients.h"
 
 namespace executor {
@@ -33,43 +37,63 @@ void for_each_expert(c10::ArrayRef<std::int64_t> counts, const Each& each) {
   }
 }
 
+// Each expert's product has operands, and so scales, of its own; delayed ones are of the products of all.
+struct GroupedProduct : torch::CustomClassHolder {
+  explicit GroupedProduct(Leaf of_weights) : weight(std::move(of_weights)) {}
+  Leaf weight;
+  Leaf of(const Expert& expert, std::int64_t outputs) const {
+    return {.value = expert.part_of(weight.value.detach(), outputs), .gradient = {}, .scaled = weight.scaled};
+  }
+};
+
 struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const GroupedWeights& grouped, const RowCounts& counts) {
     const Leaf &weight = grouped.weight, &bias = grouped.bias;
     if (weight.gradient.defined()) context->save_for_backward({input});
-    context->saved_data["weight"] = weight.value.detach();
-    context->saved_data["weight_gradient"] = weight.gradient;
+    auto product = c10::make_intrusive<GroupedProduct>(weight);
     context->saved_data["bias_gradient"] = bias.gradient;
     context->saved_data["share"] = grouped.share;
     context->saved_data["counts"] = counts;
     const std::int64_t outputs = weight.value.size(0) / static_cast<std::int64_t>(counts.size());
-    const at::Tensor result = at::empty({input.size(0), outputs}, input.options()), weights = weight.value.detach();
+    const at::Tensor result = at::empty({input.size(0), outputs}, input.options());
     for_each_expert(counts, [&](const Expert& expert) {
       at::Tensor rows = expert.rows_of(result);
-      at::mm_out(rows, expert.rows_of(input), expert.part_of(weights, outputs).t());
+      const Leaf own = product->of(expert, outputs);
+      ScaledProduct::Agreed agreed;
+      if (own.scaled)
+        rows.copy_(forward_product(expert.rows_of(input), own, {}, agreed));
+      else
+        at::mm_out(rows, expert.rows_of(input), own.value.t());
       if (bias.value.defined()) rows.add_(expert.part_of(bias.value.detach(), outputs), grouped.share);
     });
+    context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
     return result;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
-    const at::Tensor input = saved.empty() ? at::Tensor() : saved.front().detach(), weights = context->saved_data["weight"].toTensor();
-    const at::Tensor weight_gradient = context->saved_data["weight_gradient"].toTensor(),
-                     input_gradient = at::empty({gradient.size(0), weights.size(1)}, gradient.options());
+    const auto product = c10::static_intrusive_pointer_cast<GroupedProduct>(context->saved_data["product"].toCapsule());
+    const at::Tensor input = saved.empty() ? at::Tensor() : saved.front().detach(), weight_gradient = product->weight.gradient,
+                     input_gradient = at::empty({gradient.size(0), product->weight.value.size(1)}, gradient.options());
     const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
     const double share = context->saved_data["share"].toDouble();
     for (const at::Tensor& sum : {weight_gradient, bias_gradient}) started(sum);  // experts add to their parts
     for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
       const at::Tensor mine = expert.rows_of(gradient);
       at::Tensor rows = expert.rows_of(input_gradient);
-      at::mm_out(rows, mine, expert.part_of(weights, gradient.size(1)));
+      const Leaf own = product->of(expert, gradient.size(1));
+      ScaledProduct::Agreed agreed;
+      if (own.scaled)
+        rows.copy_(backward_product(mine, own, agreed));
+      else
+        at::mm_out(rows, mine, own.value);
       PutOff::sum_or_keep({.output_gradient = mine,
                            .input = input.defined() ? expert.rows_of(input) : input,
                            .weight = expert.part_of(weight_gradient, gradient.size(1)),
                            .bias = expert.part_of(bias_gradient, gradient.size(1)),
-                           .bias_share = share});
+                           .bias_share = share,
+                           .scaled = own.scaled});
     });
     return {input_gradient, at::Tensor(), at::Tensor()};
   }

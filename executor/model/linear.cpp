@@ -19,35 +19,40 @@ struct PlainProduct : torch::CustomClassHolder {
 };
 
 using Along = ScaledProduct::Along;
+using Agreed = ScaledProduct::Agreed;
 
-at::Tensor rounded_operand(const PlainProduct& product, const ScaledProduct::Factor& of) {
-  return product.weight.scaled->operand(of.numbers, of.which, of.along, product.agreed);
+at::Tensor rounded_operand(const ScaledProduct& scaled, const ScaledProduct::Factor& of, const Agreed& agreed) {
+  return scaled.operand(of.numbers, of.which, of.along, agreed);
 }
 
-// In the type of the numbers; the bias comes behind what a matrix unit puts out.
-at::Tensor forward_product(const at::Tensor& input, PlainProduct& of) {
-  const Leaf &weight = of.weight, &bias = of.bias;
+}  // namespace
+
+at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias, Agreed& agreed) {
   if (!weight.scaled) {
     const at::Tensor transposed = numbers_of(weight).t();
     return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
   }
+  const ScaledProduct& scaled = *weight.scaled;
   const ScaledProduct::Factor left{input, sim::Operand::Input, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Columns};
-  of.agreed = weight.scaled->agree(input, right.numbers);
-  at::Tensor product = weight.scaled->by_unit(left, right, input.scalar_type());
-  if (!product.defined()) product = at::mm(rounded_operand(of, left), rounded_operand(of, right).t()).to(input.scalar_type());
+  agreed = scaled.agree(input, right.numbers);
+  at::Tensor product = scaled.by_unit(left, right, input.scalar_type());
+  if (!product.defined())
+    product = at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed).t()).to(input.scalar_type());
   return bias.value.defined() ? product.add_(bias.value.detach()) : product;
 }
 
-at::Tensor backward_product(const at::Tensor& gradient, PlainProduct& of) {
-  const Leaf& weight = of.weight;
+at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, Agreed& agreed) {
   if (!weight.scaled) return at::mm(gradient, numbers_of(weight));
+  const ScaledProduct& scaled = *weight.scaled;
   const ScaledProduct::Factor left{gradient, sim::Operand::OutputGradient, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Rows};
-  weight.scaled->agree(of.agreed, gradient, right.numbers);
-  if (at::Tensor product = weight.scaled->by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
-  return at::mm(rounded_operand(of, left), rounded_operand(of, right)).to(gradient.scalar_type());
+  scaled.agree(agreed, gradient, right.numbers);
+  if (at::Tensor product = scaled.by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
+  return at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed)).to(gradient.scalar_type());
 }
+
+namespace {
 
 // The weight is no input of the function: its gradient is ours to write.
 struct LinearFunction : torch::autograd::Function<LinearFunction> {
@@ -56,7 +61,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     auto product = c10::make_intrusive<PlainProduct>();
     product->weight = weight;
     product->bias = bias;
-    at::Tensor output = forward_product(input, *product);
+    at::Tensor output = forward_product(input, weight, bias, product->agreed);
     context->saved_data["product"] = c10::IValue::make_capsule(std::move(product));
     return output;
   }
@@ -65,7 +70,7 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
     const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
     const auto product = c10::static_intrusive_pointer_cast<PlainProduct>(context->saved_data["product"].toCapsule());
-    const at::Tensor input_gradient = backward_product(gradient, *product);
+    const at::Tensor input_gradient = backward_product(gradient, product->weight, product->agreed);
     PutOff::sum_or_keep(
         {.output_gradient = gradient,
          .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds

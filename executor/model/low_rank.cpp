@@ -23,6 +23,7 @@ struct AdaptedProduct : torch::CustomClassHolder {
   LowRank adapter;
   PairMasks masks;
   at::Tensor narrow;  // h
+  ScaledProduct::Agreed agreed;
 };
 
 bool drops(const PairMasks& masks) { return masks.front().probability > 0; }
@@ -94,11 +95,6 @@ void for_each_block(const LowRank& adapter, const Each& each) {
   }
 }
 
-at::Tensor frozen_product(const at::Tensor& x, const Leaf& weight, const Leaf& bias) {
-  const at::Tensor transposed = numbers_of(weight).t();
-  return bias.value.defined() ? at::addmm(bias.value.detach(), x, transposed) : at::mm(x, transposed);
-}
-
 struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const Leaf& weight, const Leaf& bias, const LowRank& adapter,
                             const PairMasks& masks) {
@@ -108,7 +104,7 @@ struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
     const at::Tensor up = adapter.up.value.detach(), x = input.detach();
     product->narrow = narrowed(x, *product);
     if (adapter.scale != 1) product->narrow.mul_(adapter.scale);
-    const at::Tensor output = frozen_product(x, weight, bias);
+    const at::Tensor output = forward_product(x, weight, bias, product->agreed);
     for_each_block(adapter, [&](const Part& part) {
       output.narrow(1, part.column, part.outputs)
           .addmm_(product->narrow.narrow(1, part.first, up.size(1)), up.narrow(0, part.row, part.outputs).t());
@@ -135,9 +131,14 @@ struct AdaptedFunction : torch::autograd::Function<AdaptedFunction> {
                            .bias = {}});
     });
     if (adapter.scale != 1) narrow.mul_(adapter.scale);
-    at::Tensor input_gradient = at::mm(gradient, numbers_of(product->weight));
+    at::Tensor input_gradient = backward_product(gradient, product->weight, product->agreed);
     narrow_backward(narrow, x, *product, input_gradient);
-    PutOff::sum_or_keep({.output_gradient = gradient, .input = x, .weight = product->weight.gradient, .bias = product->bias.gradient});
+    PutOff::sum_or_keep({.output_gradient = gradient,
+                         .input = x,
+                         .weight = product->weight.gradient,
+                         .bias = product->bias.gradient,
+                         .scaled = product->weight.scaled,
+                         .agreed = product->agreed});
     return {input_gradient, {}, {}, {}, {}};
   }
 };

@@ -90,10 +90,14 @@ at::Tensor BlockSegment::core(const at::Tensor& normalized, const CoreInputs& in
   return out_product(functions_.middle(in_product(normalized, inputs.in), inputs), inputs.out);
 }
 
+at::Tensor BlockSegment::core_of_heads(const at::Tensor& joint, const CoreInputs& inputs) const {
+  return out_product(functions_.middle(behind_columns(joint), inputs), inputs.out);
+}
+
 at::Tensor BlockSegment::in_product(const at::Tensor& normalized, const PairMasks& masks) const {
   if (!leaves_.in_weight.value.defined()) return normalized;
   const at::Tensor product = adapted_linear(normalized, leaves_.in_weight, leaves_.in_bias, leaves_.in_adapter, masks);
-  return functions_.behind_in ? functions_.behind_in(product) : product;
+  return functions_.cut_heads ? product : behind_columns(product);
 }
 at::Tensor BlockSegment::joint(const at::Tensor& normalized, const PairMasks& masks) const {
   return functions_.joint ? functions_.joint(normalized) : in_product(normalized, masks);
@@ -146,6 +150,8 @@ at::TensorOptions options_of_numbers(const LayerParts& layer) {
   return std::ranges::find_if(layer.leaves, [](const Leaf& leaf) { return !leaf.packed; })->value.options();
 }
 
+}  // namespace
+
 ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const std::int64_t heads = config.heads / (settings.tensor.degree * settings.head_ranks), first_dealt = settings.head_rank * heads,
                      first = settings.tensor.rank * heads * settings.head_ranks + first_dealt;
@@ -166,6 +172,8 @@ ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, co
   return form;
 }
 
+namespace {
+
 HeadShape latent_shape(const sim::AttentionForm& form, HeadShape shape) {
   shape.kv_heads = shape.heads;
   shape.head_dim = form.key_width();
@@ -173,11 +181,18 @@ HeadShape latent_shape(const sim::AttentionForm& form, HeadShape shape) {
   return shape;
 }
 
+// Of tensor ranks that meet there, if they do.
+std::optional<CutHeads> cut_heads(const sim::ModelConfig& config, const HeadShape& shape, const HeadNorms& norms, TensorPosition tensor) {
+  if (tensor.degree > 1 && norms.is_joint) return CutNorms(shape, norms, tensor.degree);
+  if (config.kv_heads >= tensor.degree) return std::nullopt;
+  return SharedKeys(shape, {.all = tensor.degree, .own = tensor.rank, .kv_heads = config.kv_heads});
+}
+
 }  // namespace
 
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
   const HeadShape shape{.heads = config.heads / settings.tensor.degree,
-                        .kv_heads = config.kv_heads / settings.tensor.degree,
+                        .kv_heads = std::max<std::int64_t>(1, config.kv_heads / settings.tensor.degree),
                         .head_dim = config.head_dim,
                         .sequence = settings.rows.are_all() ? settings.sequence : settings.rows.count,
                         .value_dim = config.value_dim,
@@ -210,7 +225,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
                         .keys = norm_layer(config, layer, names.of("k_head_norm")),
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
-  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined();
+  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined(),
+             turns_first = norms_turned && settings.passes_keys;
   const auto operands_of = [dealt, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
     if (!norms_turned) return split_joint(joint, dealt, rotary, positions);
     HeadNorms behind = norms;
@@ -224,8 +240,17 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                                                     : attend_documents(operands, inputs.attended, form, inputs.scores);
     return gates.defined() ? gated_heads(mixed, gates, gate) : mixed;
   }};
-  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config))
+  functions.cut_heads = cut_heads(config, shape, norms, settings.tensor);
+  const bool are_normed = functions.cut_heads && norms.is_joint;
+  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config) && !are_normed)
     functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
+  if (turns_first) {
+    HeadShape here = shape;
+    here.sequence = settings.tokens;
+    HeadNorms behind = norms;
+    behind.turn_first = settings.rotary;
+    functions.behind_in = [here, behind](const at::Tensor& joint) { return norm_heads(joint, here, behind); };
+  }
   return segment(std::move(functions));
 }
 

@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include "executor/model/attention.h"
+#include "executor/model/cut_heads.h"
 #include "executor/model/documents.h"
 #include "executor/model/dropout.h"
 #include "executor/model/low_rank.h"
@@ -42,8 +44,9 @@ struct CoreInputs {
 };
 struct SegmentFunctions {
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> middle;
-  std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;   // without one: nothing stands between in and middle
-  std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;  // without one: `in` and what is behind it
+  std::function<at::Tensor(const at::Tensor& joint)> behind_in = nullptr;  // without one: nothing stands between in and middle
+  std::optional<CutHeads> cut_heads = {};  // between in and what is behind it, where tensor ranks meet there
+  std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;                       // without one: `in` and what is behind it
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> mixed = nullptr;  // of such rows; without one: middle
   SampleRows rows = {};                                                                          // that the segment changes
   bool reads_all = false;                                                                        // else its core reads these rows alone
@@ -61,6 +64,12 @@ class BlockSegment {
   // that SegmentSettings names; and the product behind.
   at::Tensor joint(const at::Tensor& normalized, const PairMasks& masks = {}) const;
   at::Tensor mixed(const at::Tensor& joint, const CoreInputs& inputs) const;
+  // Where tensor ranks meet at heads, joint() ends with the columns that this rank makes. What follows, of rows of its heads: up to where scores begin; and
+  // the core's rest.
+  const std::optional<CutHeads>& cut_heads() const { return functions_.cut_heads; }
+  bool changes_heads() const { return functions_.behind_in != nullptr; }
+  at::Tensor behind_columns(const at::Tensor& joint) const { return functions_.behind_in ? functions_.behind_in(joint) : joint; }
+  at::Tensor core_of_heads(const at::Tensor& joint, const CoreInputs& inputs) const;
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
   const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream
@@ -96,9 +105,12 @@ struct SegmentSettings {
   Leaf distances = {};                         // biases of scores by distance, shared by blocks of a stack (attention.h)
   at::Tensor columns = {};
   bool attends_again = false;  // core attention is recomputed by itself
+  bool passes_keys = false;    // attention meets keys block by block, by ranks or slices: what turns and norms them stands in front of that
   SampleRows rows = {};        // that a block of an encoder or a decoder changes
   SampleRows source = {};      // whose keys and values its attention reads, where that is not its own rows
 };
+// How the scores of this layer's heads are made.
+ScoreForm score_form(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 BlockSegment make_mlp(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings);
 

@@ -1,5 +1,7 @@
 #include "executor/training/block_parts.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 
 #include "executor/training/query_share.h"
@@ -28,6 +30,14 @@ RowRange meet(const Stretch& stretch, const DocumentRows& document) {
 }
 
 }  // namespace
+
+at::Tensor positions_of(const ContextShape& shape, std::int64_t rank) {
+  const at::Tensor positions = at::empty({shape.heads.sequence}, at::kLong);
+  for (const Stretch& stretch : stretches_of(shape, rank))
+    for (std::int64_t row = 0; row < stretch.rows.count; ++row)
+      positions.data_ptr<std::int64_t>()[stretch.rows.begin + row] = stretch.position + row;
+  return positions;
+}
 
 std::vector<BlockPart> document_parts(const ContextShape& shape, std::int64_t source, const Documents& documents) {
   const std::int64_t sequence = shape.heads.sequence * shape.ranks;

@@ -19,6 +19,9 @@ struct BlockPart {
   BlockMask mask;
 };
 
+// Where a rank's tokens stand in their sample: int64.
+at::Tensor positions_of(const ContextShape& shape, std::int64_t rank);
+
 // A query that sees no key of the block is in no part.
 std::vector<BlockPart> document_parts(const ContextShape& shape, std::int64_t source, const Documents& documents);
 

@@ -13,6 +13,7 @@
 #include "executor/kernels/kept_moments.h"
 #include "executor/kernels/muon.h"
 #include "executor/kernels/on_device.h"
+#include "executor/model/tensor_part.h"
 #include "sim/task_graph/task.h"
 
 namespace executor {
@@ -197,7 +198,8 @@ AdamWSettings Optimizer::adamw_settings(StepNumber step, double factor, const at
           .factor_there = there};
 }
 
-// Tensor by tensor: matrices of blocks by Muon, each expert's by itself; the rest as `adamw` says. Whoever steps a matrix has the whole of it.
+// Tensor by tensor: matrices of blocks by Muon, each expert's by itself; the rest as `adamw` says. Whoever steps a matrix has the whole of what a tensor rank
+// has of it, which is made orthogonal by itself.
 void Optimizer::update_matrices(const FlatBucket& bucket, const Stepped& all, const AdamWSettings& adamw) const {
   const BucketRange stepped = bucket.stepped();
   for (const sim::BucketSlot& slot : bucket.layout().slots) {
@@ -219,8 +221,9 @@ void Optimizer::update_matrices(const FlatBucket& bucket, const Stepped& all, co
       continue;
     }
     const std::int64_t matrices = parameter.expert ? plan_.model.experts->experts / plan_.mesh.expert : 1;
+    const std::int64_t columns = TensorPart(parameter, parameters_.tensor()).columns();
     const auto matrix = [&](const at::Tensor& flat, std::int64_t at) {
-      return flat.defined() ? flat.view({matrices, -1, parameter.columns}).select(0, at) : at::Tensor();
+      return flat.defined() ? flat.view({matrices, -1, columns}).select(0, at) : at::Tensor();
     };
     for (std::int64_t at = 0; at < matrices; ++at)
       step_muon({.master = matrix(bucket.master(range), at),

@@ -50,7 +50,8 @@ SegmentSettings segment_settings(const sim::ParallelPlan& plan, sim::Rank rank, 
           .keeps_scores = !plan.recomputes_scores(),
           .rotary = rotary_of(plan, rank, slice, /*is_local=*/false, options),
           .adapter_scale = plan.model.adapters ? plan.model.adapters->scale() : 1,
-          .attends_again = plan.recomputed_modules().has(sim::Module::CoreAttention)};
+          .attends_again = plan.recomputed_modules().has(sim::Module::CoreAttention),
+          .passes_keys = slice.exists() || (plan.mesh.context > 1 && !deals_heads)};
 }
 
 SampleRows sample_rows(const sim::ModelConfig& config, sim::Tokens tokens, std::int64_t sequence) {
@@ -102,7 +103,7 @@ void PipelineStage::add_view(const sim::ModelGraph& model, sim::Rank rank, sim::
       const at::ScalarType type = type_in(layer);
       if (!view.shared.contains(type)) view.shared.emplace(type, shared_by(type, rank, slice));
       const Shared& own = view.shared.at(type);
-      view.blocks.emplace(layer, make_block(model, layer, parts, own.usual, own.windowed));
+      view.blocks.emplace(layer, make_block(model, layer, parts, own));
     }
   }
 }
@@ -119,13 +120,14 @@ PipelineStage::Shared PipelineStage::shared_by(at::ScalarType type, sim::Rank ra
   const SegmentSettings usual = segment_settings(plan_, rank, slice, tensor_, options);
   SegmentSettings windowed = usual;
   if (plan_.model.local_rope_theta > 0) windowed.rotary = rotary_of(plan_, rank, slice, /*is_local=*/true, options);
-  return {.usual = usual, .windowed = std::move(windowed), .context = context_shape(plan_, rank, usual.rotary, slice)};
+  return {.usual = usual, .windowed = std::move(windowed), .rank = rank, .slice = slice};
 }
 
 PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts,
-                                               const SegmentSettings& usual, SegmentSettings windowed) {
-  windowed.window = sim::window_of(model.config, layer.value() - 1);
-  SegmentSettings settings = windowed.window > 0 ? windowed : usual;
+                                               const Shared& shared) {
+  const std::int64_t window = sim::window_of(model.config, layer.value() - 1);
+  SegmentSettings settings = window > 0 ? shared.windowed : shared.usual;
+  settings.window = window;
   if (!model.config.unturned.empty() && sim::at(model.config.unturned, layer.value() - 1)) settings.rotary = at::Tensor();
   if (model.config.encoder) {
     const std::int64_t block = layer.value() - 1;
@@ -139,7 +141,9 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
   const sim::ModelConfig config = sim::in_block(model.config, layer.value() - 1);
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(config, parts, settings.tensor);
-  return {make_attention(config, parts, settings), make_mlp(config, parts, settings), std::move(experts)};
+  const ContextShape context =
+      context_shape(plan_, shared.rank, {.rotary = settings.rotary, .scores = score_form(config, parts, settings)}, shared.slice);
+  return {make_attention(config, parts, settings), make_mlp(config, parts, settings), std::move(experts), context};
 }
 
 // Those of a stack, made once.
@@ -162,6 +166,7 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Forward, AttentionNorm, &Stage::segment_norm},
       {Forward, Attention, &Stage::segment},
       {Forward, AttentionInput, &Stage::attention_input},
+      {Forward, AttentionHeads, &Stage::attention_heads},
       {Forward, AttentionScores, &Stage::attention_scores},
       {Forward, AttentionOutput, &Stage::attention_output},
       {Forward, AttentionResidual, &Stage::segment_residual},
@@ -178,6 +183,7 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Recompute, AttentionNorm, &Stage::segment_norm},
       {Recompute, Attention, &Stage::segment},
       {Recompute, AttentionInput, &Stage::attention_input},
+      {Recompute, AttentionHeads, &Stage::attention_heads},
       {Recompute, AttentionScores, &Stage::attention_scores},
       {Recompute, AttentionOutput, &Stage::attention_output},
       {Recompute, AttentionResidual, &Stage::segment_residual},
@@ -199,6 +205,7 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Backward, Attention, &Stage::segment_backward},
       {Backward, AttentionOutput, &Stage::attention_output_backward},
       {Backward, AttentionScores, &Stage::attention_scores},
+      {Backward, AttentionHeads, &Stage::attention_heads_backward},
       {Backward, AttentionInput, &Stage::attention_input_backward},
       {Backward, AttentionNorm, &Stage::segment_norm_backward},
       {Backward, EmbeddingPositions, &Stage::embedding_positions_backward},

@@ -75,20 +75,24 @@ class PipelineStage {
     at::Tensor module_input;  // likewise, of a feed-forward that is recomputed by itself
     SegmentActivations attention, mlp;
     Piece attention_input;  // attention in three parts: the first; the last is attention.core
+    std::optional<CutHeads> cut_heads;
+    Piece heads;  // what is between these and the scores, where they are a part of their own
     std::optional<ContextAttention> context;
     ExpertActivations experts;  // in the place of mlp.core
   };
   struct Block {
     BlockSegment attention, mlp;  // mlp: of a block with experts its norm alone
     std::optional<Experts> experts;
+    ContextShape context;  // where context ranks, or slices, share tokens
   };
-  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const SegmentSettings& usual,
-                   SegmentSettings windowed);
+  struct Shared;
+  Block make_block(const sim::ModelGraph& model, sim::LayerIndex layer, const LayerParts& parts, const Shared& shared);
   at::Tensor columns_of(const SampleRows& rows);  // by distance, of the stack with these rows
-  // What blocks of one type share: tables of positions, also for those with a window, and how context ranks, or slices, share tokens.
+  // What blocks of one type share: tables of positions, also for those with a window.
   struct Shared {
     SegmentSettings usual, windowed;
-    ContextShape context;
+    sim::Rank rank;
+    sim::SliceIndex slice;
   };
   // What depends on which tokens of a sample an action has.
   struct View {
@@ -104,7 +108,7 @@ class PipelineStage {
   const TokenStretches& core_tokens(const sim::TaskKey& key) const;    // as the file has them
   const TokenStretches& stream_places(const sim::TaskKey& key) const;  // likewise
   const View& view(const sim::TaskKey& key) const { return views_[key.slice.exists() ? key.slice.position() : 0]; }
-  const ContextShape& context_shape_of(const sim::TaskKey& key) const { return view(key).shared.at(type_in(key.layer)).context; }
+  const ContextShape& context_shape_of(const sim::TaskKey& key) const { return block(key).context; }
   const Block& block(const sim::TaskKey& key) const { return view(key).blocks.at(key.layer); }
   std::size_t piece(const sim::TaskKey& key) const { return plan_.piece_of(key); }
   at::Tensor tokens(const at::Tensor& all, const sim::TaskKey& key) const;  // of ids or targets: those of the key's piece
@@ -149,6 +153,8 @@ class PipelineStage {
   void norm_of_rows_backward(const sim::TaskKey& key);
   void drop_rows(const sim::TaskKey& key, at::Tensor& rows) const;
   void attention_input(const sim::TaskKey& key);
+  void attention_heads(const sim::TaskKey& key);
+  void attention_heads_backward(const sim::TaskKey& key);
   void attention_scores(const sim::TaskKey& key);
   void attention_output(const sim::TaskKey& key);
   void attention_output_backward(const sim::TaskKey& key);
@@ -203,6 +209,11 @@ class PipelineStage {
   BlockActivations& block_activations(const sim::TaskKey& key) { return kept_[{key.layer, piece(key)}]; }
   SegmentActivations& kept_of(const sim::TaskKey& key);
   ContextAttention& context_of(const sim::TaskKey& key);
+  bool begins_at_heads(const sim::TaskKey& key) const { return key.operation == sim::Operation::Attention && segment_of(key).cut_heads(); }
+  at::Tensor whole_heads(const sim::TaskKey& key);
+  void leave_heads(const sim::TaskKey& key, const at::Tensor& gradient);
+  void begin_context(const sim::TaskKey& key, at::Tensor joint);
+  at::Tensor end_context(const sim::TaskKey& key);  // in backward
   bool is_beside_attention(const sim::TaskKey& key) const { return plan_.model.parallel_blocks && part_of(key.operation) == Part::Mlp; }
   bool norms_sum() const { return plan_.model.norm_place == sim::NormPlace::AfterSum; }  // not the segment's output
   at::Tensor norm_behind(const sim::TaskKey& key, ResidualStream stream);

@@ -1,5 +1,5 @@
-// The compute tasks of attention in three parts, where context ranks share the tokens of a sample, or its slices pass one by one: up to queries, keys and values; the scores; what
-// is behind them. Exchanges stand between, and are TaskRunner's.
+// The compute tasks of attention in parts, where context ranks share the tokens of a sample, or its slices pass one by one: up to queries, keys and values; the scores; what
+// is behind them. Where tensor ranks meet at heads, their columns are a part in front. Exchanges stand between, and are TaskRunner's.
 #include <utility>
 
 #include "executor/training/pipeline_stage.h"
@@ -12,12 +12,8 @@ Exchange PipelineStage::exchange(const sim::TaskKey& key) {
   return std::visit([&](auto& attention) { return attention.exchange(key); }, context_of(key));
 }
 
-void PipelineStage::attention_input(const sim::TaskKey& key) {
-  if (!shares_sequence()) segment_norm(key);
-  const at::Tensor normalized = std::exchange(partial_, {});
+void PipelineStage::begin_context(const sim::TaskKey& key, at::Tensor joint) {
   BlockActivations& kept = block_activations(key);
-  const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x, pair_masks(key, End::In)); };
-  at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
   if (key.slice.exists())
     kept.context = SliceAttention(context_shape_of(key), caches_[{key.layer, key.microbatch}]);
   else
@@ -27,6 +23,47 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
          .documents = documents_of(key),
          .mixed = [&segment = segment_of(key), inputs = core_inputs(key)](const at::Tensor& rows) { return segment.mixed(rows, inputs); }});
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
+}
+
+at::Tensor PipelineStage::end_context(const sim::TaskKey& key) {
+  at::Tensor gradient = std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key));
+  block_activations(key).context.reset();
+  if (key.slice == sim::SliceIndex(0)) caches_.erase({key.layer, key.microbatch});
+  return gradient;
+}
+
+void PipelineStage::attention_input(const sim::TaskKey& key) {
+  if (!shares_sequence()) segment_norm(key);
+  const at::Tensor normalized = std::exchange(partial_, {});
+  BlockActivations& kept = block_activations(key);
+  const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x, pair_masks(key, End::In)); };
+  at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
+  if (!segment_of(key).cut_heads()) return begin_context(key, std::move(joint));
+  kept.cut_heads.emplace(*segment_of(key).cut_heads());
+  partial_ = std::visit([&](auto& heads) { return heads.leave(joint); }, *kept.cut_heads);
+}
+
+at::Tensor PipelineStage::whole_heads(const sim::TaskKey& key) {
+  std::optional<CutHeads>& cut = block_activations(key).cut_heads;
+  at::Tensor rows = std::visit([&](auto& heads) { return heads.arrive(std::exchange(partial_, {})); }, *cut);
+  if (!keeps_graph(key)) cut.reset();
+  return rows;
+}
+
+void PipelineStage::leave_heads(const sim::TaskKey& key, const at::Tensor& gradient) {
+  partial_ = std::visit([&](auto& heads) { return heads.leave_back(gradient); }, *block_activations(key).cut_heads);
+}
+
+void PipelineStage::attention_heads(const sim::TaskKey& key) {
+  const at::Tensor rows = whole_heads(key);
+  const auto behind = [&](const at::Tensor& x) { return segment_of(key).behind_columns(x); };
+  const bool is_recorded = keeps_graph(key) && segment_of(key).changes_heads();
+  begin_context(key, is_recorded ? block_activations(key).heads.forward(rows, behind) : behind(rows));
+}
+
+void PipelineStage::attention_heads_backward(const sim::TaskKey& key) {
+  const at::Tensor gradient = end_context(key);
+  leave_heads(key, segment_of(key).changes_heads() ? block_activations(key).heads.backward(gradient) : gradient);
 }
 
 void PipelineStage::attention_scores(const sim::TaskKey& key) {
@@ -49,13 +86,14 @@ void PipelineStage::attention_output_backward(const sim::TaskKey& key) {
 }
 
 void PipelineStage::attention_input_backward(const sim::TaskKey& key) {
+  std::optional<CutHeads>& cut = block_activations(key).cut_heads;
+  const at::Tensor gradient =
+      cut ? std::visit([&](auto& heads) { return heads.arrive_back(std::exchange(partial_, {})); }, *cut) : end_context(key);
+  cut.reset();
   {
     const PutOff put_off(later(key));
-    partial_ = block_activations(key).attention_input.backward(
-        std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key)));
+    partial_ = block_activations(key).attention_input.backward(gradient);
   }
-  block_activations(key).context.reset();
-  if (key.slice == sim::SliceIndex(0)) caches_.erase({key.layer, key.microbatch});
   if (!shares_tensors()) segment_norm_backward(key);
 }
 

@@ -16,6 +16,7 @@ PipelineStage::Part PipelineStage::part_of(sim::Operation operation) {
   switch (operation) {
     case Attention:
     case AttentionInput:
+    case AttentionHeads:
     case AttentionScores:
     case AttentionOutput:
     case AttentionResidual:
@@ -122,11 +123,14 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
   if (recomputes_module(key)) block_activations(key).module_input = partial_;
 }
 
-// Up to the sum over tensor ranks; with one of them, all of it.
+// Up to the sum over tensor ranks; with one of them, all of it. Where they meet at heads, from there.
 void PipelineStage::segment(const sim::TaskKey& key) {
-  enter_core(key);
-  const at::Tensor normalized = std::exchange(partial_, {});
-  const auto core = [&](const at::Tensor& x) { return segment_of(key).core(x, core_inputs(key)); };
+  const bool at_heads = begins_at_heads(key);
+  if (!at_heads) enter_core(key);
+  const at::Tensor normalized = at_heads ? whole_heads(key) : std::exchange(partial_, {});
+  const auto core = [&](const at::Tensor& x) {
+    return at_heads ? segment_of(key).core_of_heads(x, core_inputs(key)) : segment_of(key).core(x, core_inputs(key));
+  };
   if (keeps_graph(key)) {
     const Recomputing recomputing(modules_made_again(), kept_of(key).again);
     partial_ = kept_of(key).core.forward(normalized, core);
@@ -223,6 +227,7 @@ void PipelineStage::segment_backward(const sim::TaskKey& key) {
     const PutOff put_off(later(key));
     partial_ = kept_of(key).core.backward(std::exchange(partial_, {}));
   }
+  if (begins_at_heads(key)) return leave_heads(key, partial_);
   if (!shares_tensors()) segment_norm_backward(key);
 }
 

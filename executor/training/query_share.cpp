@@ -5,6 +5,7 @@
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -63,6 +64,7 @@ at::Tensor QueryShare::take(const at::Tensor& joint) {
 BlockPart QueryShare::part_of(std::int64_t source) const {
   const std::int64_t tokens = shape_->heads.sequence, half = tokens / 2;
   const RowRange all{.begin = 0, .count = tokens}, samples{.begin = 0, .count = queries_.size(0)};
+  if (!shape_->scores.is_causal) return {.samples = samples, .queries = all, .keys = all, .mask = BlockMask::None};
   if (source == shape_->rank) return {.samples = samples, .queries = all, .keys = all, .mask = BlockMask::Causal};
   if (!shape_->is_mirrored) return {.samples = samples, .queries = all, .keys = all, .mask = BlockMask::None};
   if (source < shape_->rank) return {.samples = samples, .queries = all, .keys = {.begin = 0, .count = half}, .mask = BlockMask::None};
@@ -86,18 +88,32 @@ BlockScores QueryShare::rows(const BlockScores& scores, const BlockPart& part) {
           .log_sum_exp = rows_in(scores.log_sum_exp, part.samples, part.queries)};
 }
 
-// What any block joins as it is.
+BlockPositions QueryShare::positions(const BlockPart& part, std::int64_t source) const {
+  const auto of = [&](std::int64_t rank, RowRange rows) {
+    return positions_of(*shape_, rank).narrow(0, rows.begin, rows.count).to(queries_.device());
+  };
+  return {.queries = of(shape_->rank, part.queries), .keys = of(source, part.keys)};
+}
+
+BlockScores QueryShare::attend_part(const at::Tensor& block, const BlockPart& part, std::int64_t source) const {
+  if (shape_->are_scored()) return attend_scored_block(operands(block, part), shape_->scores, positions(part, source));
+  return attend_block(operands(block, part), part.mask, {shape_->scores.scale});
+}
+
+// What any block joins as it is; or the sinks, which stand in front of all of them.
 BlockScores QueryShare::nothing_attended() const {
   const std::int64_t samples = queries_.size(0), tokens = queries_.size(1), heads = queries_.size(2);
   const at::TensorOptions options = queries_.options().dtype(at::toOpMathType(queries_.scalar_type()));
+  const std::array<std::int64_t, 3> sizes{samples, tokens, heads};
   return {.output = at::zeros({samples, tokens, heads, shape_->value_dim}, options),
-          .log_sum_exp = at::full({samples, tokens, heads}, -std::numeric_limits<double>::infinity(), options)};
+          .log_sum_exp = shape_->scores.sinks.value.defined() ? sink_scores(shape_->scores, sizes, options)
+                                                              : at::full(sizes, -std::numeric_limits<double>::infinity(), options)};
 }
 
 void QueryShare::attend(const at::Tensor& block, std::int64_t source) {
-  if (!documents_.none() && !scores_.output.defined()) scores_ = nothing_attended();
+  if (begins_with_nothing() && !scores_.output.defined()) scores_ = nothing_attended();
   for (const BlockPart& part : parts_of(source)) {
-    BlockScores scores = attend_block(operands(block, part), part.mask);
+    BlockScores scores = attend_part(block, part, source);
     if (!scores_.output.defined()) {
       scores_ = {.output = scores.output.to(at::toOpMathType(queries_.scalar_type())), .log_sum_exp = std::move(scores.log_sum_exp)};
       return;
@@ -112,11 +128,15 @@ at::Tensor QueryShare::output() {
   return scores_.output.view({queries_.size(0) * queries_.size(1), -1});
 }
 
-void QueryShare::begin_backward(const at::Tensor& output_gradient) { output_gradient_ = output_gradient.view(scores_.output.sizes()); }
+void QueryShare::begin_backward(const at::Tensor& output_gradient) {
+  output_gradient_ = output_gradient.view(scores_.output.sizes());
+  add_sink_gradient(shape_->scores, {.scores = scores_, .output_gradient = output_gradient_});
+}
 
-HeadOperands QueryShare::part_gradients(const at::Tensor& block, const BlockPart& part) const {
+HeadOperands QueryShare::part_gradients(const at::Tensor& block, const BlockPart& part, std::int64_t source) const {
   const MergedScores merged{.scores = rows(scores_, part), .output_gradient = rows_in(output_gradient_, part.samples, part.queries)};
-  return block_gradients(operands(block, part), merged, part.mask);
+  if (shape_->are_scored()) return scored_block_gradients(operands(block, part), merged, shape_->scores, positions(part, source));
+  return block_gradients(operands(block, part), merged, part.mask, {shape_->scores.scale});
 }
 
 BlockGradient QueryShare::gradient_of_documents(const at::Tensor& block, std::int64_t source) {
@@ -125,7 +145,7 @@ BlockGradient QueryShare::gradient_of_documents(const at::Tensor& block, std::in
   const KeyBlock seen = KeyBlock(block, *shape_).rows(keys);
   BlockGradient sum{.rows = keys, .keys = zeros_as(seen.keys), .values = zeros_as(seen.values)};
   for (const BlockPart& part : parts_of(source)) {
-    const HeadOperands gradients = part_gradients(block, part);
+    const HeadOperands gradients = part_gradients(block, part, source);
     const RowRange among{.begin = part.keys.begin - keys.begin, .count = part.keys.count};
     rows_in(query_gradient_, part.samples, part.queries).add_(gradients.queries);
     rows_in(sum.keys, part.samples, among).add_(gradients.keys);
@@ -137,7 +157,7 @@ BlockGradient QueryShare::gradient_of_documents(const at::Tensor& block, std::in
 BlockGradient QueryShare::block_gradient(const at::Tensor& block, std::int64_t source) {
   if (!documents_.none()) return gradient_of_documents(block, source);
   const BlockPart part = part_of(source);
-  HeadOperands gradients = part_gradients(block, part);
+  HeadOperands gradients = part_gradients(block, part, source);
   if (query_gradient_.defined())
     rows_in(query_gradient_, part.samples, part.queries).add_(gradients.queries);
   else

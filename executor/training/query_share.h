@@ -4,10 +4,12 @@
 //   tokens of rank r: pieces r and 2C-1-r of a sample       a block of rank j, seen by rank r
 //     j = r    all queries, all keys, causal                  j < r   all queries, its first piece        j > r   the second piece's queries, all keys
 //   not mirrored (slices): j = r as above, j < r all queries and all keys
+// Tokens that see those behind them, too: all queries, all keys. Scores that are not plain ones are those of the same parts (scored_block.h).
 // Where rows hold documents, of these those of one document (block_parts.h). Turned positions go on from one to the next: scores read differences alone.
 #pragma once
 
 #include "executor/model/block_attention.h"
+#include "executor/model/scored_block.h"
 #include "executor/model/token_stretches.h"
 #include "executor/training/block_parts.h"
 
@@ -22,6 +24,10 @@ struct ContextShape {
       1;  // neighbours that have dealt their heads among them: then heads and tokens are those that came of it, and ranks are neighbourhoods
   bool is_mirrored = true;  // else pieces are dealt out in their order
   at::Tensor rotary;        // at this rank's positions; without a tensor where nothing is to be turned here
+  ScoreForm scores = {};    // of these heads
+
+  // By position, key by key: as whole blocks a kernel knows plain scores alone.
+  bool are_scored() const { return !scores.sees_all_behind(heads.sequence * ranks) || scores.cap > 0 || scores.slopes.defined(); }
 
   std::int64_t query_columns() const { return heads.heads * heads.head_dim; }
   std::int64_t key_columns() const { return heads.kv_heads * heads.head_dim; }
@@ -64,10 +70,13 @@ class QueryShare {
   std::vector<BlockPart> parts_of(std::int64_t source) const;
   HeadOperands operands(const at::Tensor& block, const BlockPart& part) const;
   HeadOperands cut(const at::Tensor& joint) const;
-  HeadOperands part_gradients(const at::Tensor& block, const BlockPart& part) const;
+  HeadOperands part_gradients(const at::Tensor& block, const BlockPart& part, std::int64_t source) const;
   BlockGradient gradient_of_documents(const at::Tensor& block, std::int64_t source);
   static BlockScores rows(const BlockScores& scores, const BlockPart& part);
   BlockScores nothing_attended() const;
+  bool begins_with_nothing() const { return !documents_.none() || shape_->scores.sinks.value.defined(); }
+  BlockPositions positions(const BlockPart& part, std::int64_t source) const;
+  BlockScores attend_part(const at::Tensor& block, const BlockPart& part, std::int64_t source) const;
 
   const ContextShape* shape_;
   Documents documents_;

@@ -240,10 +240,11 @@ at::Tensor TaskRunner::empty_stream(const sim::TaskKey& receive) const {
   return at::empty({tokens, plan_.model.hidden}, parameters_.options().dtype(type));
 }
 
-// Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it.
+// Sequence parallelism: every rank's stretch of the tokens becomes all tokens, and a sum of all tokens becomes the own stretch of it. Of heads that ranks
+// share likewise: rank after rank its columns of all tokens.
 void TaskRunner::gather_over_tensor_ranks(const sim::Task& task) {
   stage_.begin_again(task.key);
-  const at::Tensor own = stage_.partial(task.key), whole = at::empty({plan_.shard_shape().tokens(), own.size(1)}, own.options());
+  const at::Tensor own = stage_.partial(task.key), whole = at::empty({own.size(0) * plan_.mesh.tensor, own.size(1)}, own.options());
   communicators_.of(sim::MeshAxis::Tensor).all_gather(whole, own, task.key)->wait();
   stage_.partial(task.key) = whole;
 }

@@ -13,7 +13,10 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank,
 
 // The rows of a table of all positions that the rank's attention reads.
 at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice = {});
-ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const at::Tensor& rotary,
-                           sim::SliceIndex slice = {});  // rotary: rotary_rows(), or without a tensor
+struct HeadsOfBlock {
+  at::Tensor rotary;      // rotary_rows(), or without a tensor
+  ScoreForm scores = {};  // of this tensor rank's heads
+};
+ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const HeadsOfBlock& block, sim::SliceIndex slice = {});
 
 }  // namespace executor

@@ -51,7 +51,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       say_word("linear_" + word, key);
     else if (word == "attention" && key.slice.exists())
       attend_slice(key);
-    else if (word == "attention" && (plan_.mesh.context > 1 || shares_keys(key)))
+    else if (word == "attention" && (plan_.mesh.context > 1 || meets_at_heads(key)))
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
@@ -69,7 +69,8 @@ void StageWork::ask_for_scales(TaskKey key) {
   if (plan_.mesh.tensor == 1 || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
   const ModelConfig& model = plan_.model;
   if (model.experts || model.encoder || model.adapters || model.linear || model.mtp_layers > 0 || plan_.mesh.context > 1 ||
-      key.slice.exists() || model.attention.kind == AttentionKind::Latent || sim::shares_keys(model, plan_.mesh.tensor))
+      key.slice.exists() || model.attention.kind == AttentionKind::Latent || sim::shares_keys(model, plan_.mesh.tensor) ||
+      model.qk_norm == QkNorm::Joint)
     return;
   const Bytes number = std::max(element_, Bytes(4));
   key.operation = Operation::AllReduce;
@@ -134,6 +135,23 @@ bool StageWork::shares_keys(const TaskKey& key) const {
          !reads_keys_before(plan_.model, block);
 }
 
+// OLMo 2: queries have one norm over all heads, and keys another. Each tensor rank adds the squares of its own, and all-reduces a number a token of both; the
+// backward of a norm has a sum over the same columns.
+bool StageWork::norms_together() const { return plan_.model.qk_norm == QkNorm::Joint && plan_.mesh.tensor > 1; }
+
+bool StageWork::meets_at_heads(const TaskKey& key) const { return shares_keys(key) || norms_together(); }
+
+void StageWork::meet_at_heads(TaskKey key, std::string_view behind) {
+  if (!norms_together()) return share_heads(key, behind);
+  const bool backward = key.phase == Phase::Backward;
+  TaskKey sums = key;
+  sums.group = MeshAxis::Tensor;
+  sums.operation = Operation::AllReduce;
+  say_word(backward ? behind : "attention_input", key);
+  next(sums, std::max(number(key.layer), Bytes(4)) * (tokens() * 2));
+  say_word(backward ? "attention_input" : behind, key);
+}
+
 void StageWork::share_heads(TaskKey key, std::string_view behind) {
   const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
   const bool makes_both = plan_.model.keys_as_values && window_of(plan_.model, key.layer.value() - 1) == 0;
@@ -150,7 +168,7 @@ void StageWork::share_heads(TaskKey key, std::string_view behind) {
 }
 
 // From a rank's tokens to the heads that it attends with.
-void StageWork::begin_heads(TaskKey key) { shares_keys(key) ? share_heads(key, "attention_heads") : say_word("attention_input", key); }
+void StageWork::begin_heads(TaskKey key) { meets_at_heads(key) ? meet_at_heads(key, "attention_heads") : say_word("attention_input", key); }
 
 // Forward reads keys and values of the slice in front, backward adds to their gradients, which that slice takes behind it.
 void StageWork::attend_slice(const TaskKey& key) {
@@ -199,7 +217,7 @@ void StageWork::attend(TaskKey key) {
     }
     if (backward) exchange(Operation::RingHop, outside, block);
   };
-  if (ranks == 1) return share_heads(key, "attention");
+  if (ranks == 1) return meet_at_heads(key, "attention");
   backward ? say_word("attention_output", key) : begin_heads(key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:

@@ -199,6 +199,9 @@ class StageWork {
   void say_word(std::string_view word, TaskKey key);
   bool shares_keys(const TaskKey& key) const;
   void share_heads(TaskKey key, std::string_view behind);
+  bool norms_together() const;
+  bool meets_at_heads(const TaskKey& key) const;
+  void meet_at_heads(TaskKey key, std::string_view behind);
   void begin_heads(TaskKey key);
   void attend(TaskKey key);
   void attend_slice(const TaskKey& key);

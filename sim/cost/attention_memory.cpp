@@ -46,7 +46,7 @@ ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
   const AttentionKernel kernel = attention_kernel(plan, habits);
   const double element = static_cast<double>(size.element.value());
   if (!habits.keeps_masks && plan.model.attention_dropout > 0) return {.dropped_by_hand = true};
-  if (!habits.keeps_masks && has_scores_of_its_own(plan.model, size)) return {.made_by_hand = true};
+  if (!habits.keeps_masks && has_scores_of_its_own(plan.model, size) && !attends_by_blocks(plan)) return {.made_by_hand = true};
   if (!writes_scores(kernel)) return {};
   const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
   const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
@@ -178,8 +178,18 @@ void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const
       size.elements(narrow + form.qk_rope + size.query + size.heads * (form.qk_nope + form.v_dim) + plan.model.hidden);
 }
 
+// Of scores between a block's keys and queries, which the worker makes by hand where they are not plain ones: two matrices of a head in the backward, a product
+// of one, and a byte for each key out of sight.
+Bytes matrices_of_block(const SegmentSizes& size, const ParallelPlan& plan) {
+  if (habits_of(plan.cluster).keeps_masks || !has_scores_of_its_own(plan.model, size)) return {};
+  const std::int64_t blocks = std::max<std::int64_t>(plan.slices, plan.block_ranks()), tokens = size.sequence / blocks;
+  constexpr std::int64_t kMatrices = 3;
+  return (size.statistic * kMatrices + Bytes(1)) * (tokens * tokens);
+}
+
 // Of attention over blocks of keys, beside what is kept.
-void add_joining(SegmentMemory& memory, const SegmentSizes& size) {
+void add_joining(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
+  memory.middle_temporary = matrices_of_block(size, plan);
   const Bytes wide = Bytes(4) * (size.tokens * size.output);
   constexpr std::int64_t kStatistics = 4;  // the block's, the joint one, and what both weigh
   memory.exchanged += size.elements(size.output) + size.statistic * (kStatistics * size.tokens * size.heads);
@@ -188,11 +198,11 @@ void add_joining(SegmentMemory& memory, const SegmentSizes& size) {
 }
 
 // n tokens of keys and values of one slice are a block.
-void add_slices(SegmentMemory& memory, const SegmentSizes& size) {
+void add_slices(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   memory.output_gradient = size.elements(size.output);
   memory.input_gradients = size.elements(size.query + size.key_value);
   memory.cached_gradient = size.elements(size.key_value);
-  add_joining(memory, size);
+  add_joining(memory, size, plan);
 }
 
 // n tokens of keys and values of one rank are a block.
@@ -220,7 +230,7 @@ void add_exchanges(SegmentMemory& memory, const SegmentSizes& size, const Parall
       if (by_hand) memory.middle_temporary = matrices_by_hand(size);
       return;
   }
-  add_joining(memory, size);
+  add_joining(memory, size, plan);
 }
 
 }  // namespace
@@ -231,7 +241,8 @@ void add_attention(SegmentMemory& memory, const SegmentSizes& size, const Parall
     add_latent_attention(memory, size, plan);
   else
     add_usual_attention(memory, size, config, plan);
-  plan.slices > 1 ? add_slices(memory, size) : add_exchanges(memory, size, plan);
+  plan.slices > 1 ? add_slices(memory, size, plan) : add_exchanges(memory, size, plan);
+  if (plan.mesh.tensor > 1 && config.qk_norm == QkNorm::Joint) memory.input_gradients = size.elements(size.query + size.key_value);
   if (size.head.keys < plan.mesh.tensor && !size.head.made_before)  // the gradient of what all ranks made, until each has its part of it
     memory.input_gradients = size.elements(size.head.columns());
 }

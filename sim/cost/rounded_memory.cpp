@@ -15,10 +15,11 @@ struct RoundedProduct {
   RoundedProduct(const Operator& op, const SegmentSizes& size, const ParallelPlan& plan)
       : inputs(op.inputs / (op.split == TensorSplit::Columns ? plan.mesh.tensor : 1)),
         outputs(op.outputs / (op.split == TensorSplit::Rows ? plan.mesh.tensor : 1)),
-        tokens(size.tokens),
+        tokens(op.experts > 0 ? size.tokens * op.copies / op.experts : size.tokens),
         element(size.element),
         wide(size.statistic),
-        adds_gradient(plan.bytes(Numbers::Gradients) < wide ? wide : Bytes{}) {}
+        adds_gradient(plan.bytes(Numbers::Gradients) < wide ? wide : Bytes{}),
+        is_frozen(op.frozen) {}
   Bytes made(std::int64_t numbers) const {
     return element < wide ? wide * numbers : Bytes{};
   }  // in the wide type, where that is another one
@@ -27,11 +28,12 @@ struct RoundedProduct {
   Bytes backward() const {
     const Bytes first = wide * (outputs * (tokens + inputs)) + made(tokens * inputs),
                 second = wide * (tokens * (inputs + outputs)) + adds_gradient * (inputs * outputs);
-    return element * (tokens * inputs) + std::max(first, second);
+    return element * (tokens * inputs) + (is_frozen ? first : std::max(first, second));
   }
 
   std::int64_t inputs, outputs, tokens;
   Bytes element, wide, adds_gradient;
+  bool is_frozen;
 };
 
 // Of what the segment keeps, what is gone when the backward has come to its first products: what stands behind them, and nothing reads again.
@@ -44,7 +46,9 @@ Bytes gone_before_first(const SegmentSizes& size, const SegmentGraph& segment, c
 
 void add_rounded(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   if (!emulates(plan)) return;
-  const auto is_rounded = [](const Operator& op) { return op.kind == OperatorKind::Linear && !op.unscaled; };
+  const auto is_rounded = [](const Operator& op) {
+    return op.kind == OperatorKind::Linear && !op.unscaled && op.adapter == AdapterPart::None;
+  };
   const auto last = std::find_if(segment.operators.rbegin(), segment.operators.rend(), is_rounded);
   if (last == segment.operators.rend()) return;
   const Bytes gone = gone_before_first(size, segment, plan.model), to_come = size.elements(RoundedProduct(*last, size, plan).inputs);

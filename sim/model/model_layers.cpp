@@ -101,17 +101,24 @@ Operator with_keys(Operator op, const Heads& heads, std::int64_t keys) {
 Meets over_context(Meeting meeting, std::int64_t width, const AttentionWidths& widths, const Heads& heads) {
   return {.axis = SplitAxis::Context, .meeting = meeting, .width = width, .block = widths.key + widths.value, .heads = heads};
 }
+// Between the columns that tensor ranks make and their heads: norms of all heads ask for the sum of squares of queries, and for that of keys. A layer whose
+// keys another one made norms queries alone.
+std::optional<Meets> meets_at_heads(const ModelConfig& config, const Heads& heads) {
+  if (config.qk_norm == QkNorm::Joint) return over_tensor(Meeting::Norms, heads.made_before ? 1 : 2);
+  if (!heads.are_shared() || heads.made_before) return std::nullopt;
+  Meets share = over_tensor(Meeting::Share, heads.columns());
+  share.heads = heads;
+  return share;
+}
 SegmentGraph attention_segment(const ModelConfig& config, const BlockForm& form) {
   const AttentionWidths widths = attention_widths(config);
   const bool is_latent = config.attention.kind == AttentionKind::Latent;
   const Heads heads = heads_of(config);
   SegmentBuilder segment(Operation::Attention, {.name = Operation::AttentionNorm, .is_side = true}, &config, form.tokens);
   segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::AttentionInput});
-  const bool may_share = heads.are_shared() && !heads.made_before;
-  Meets share = over_tensor(Meeting::Share, heads.columns());
-  share.heads = heads;
-  if (may_share) segment.then(share, {.name = Operation::AttentionHeads, .is_side = true});
-  const std::int32_t heads_part = may_share ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
+  const std::optional<Meets> at_heads = meets_at_heads(config, heads);
+  if (at_heads) segment.then(*at_heads, {.name = Operation::AttentionHeads, .is_side = true});
+  const std::int32_t heads_part = at_heads ? kCore + 1 : kCore, scores_part = heads_part + 1, output_part = scores_part + 1;
   segment.then(over_context(Meeting::Enter, widths.query, widths, heads), {.name = Operation::AttentionScores});
   segment.then(over_context(Meeting::Leave, widths.output, widths, heads), {.name = Operation::AttentionOutput});
   add_tail(segment, config, Operation::AttentionResidual);

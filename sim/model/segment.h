@@ -137,7 +137,8 @@ enum class SplitAxis : std::uint8_t { Tensor, Context, Expert, Data };
 // Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: Tensor: forward alone, numbers of each token are reduced.
 // Data: of `width` channels; both ways.
 // Share: where there are more tensor ranks than key/value heads, each makes an even part of all heads' columns, and takes whole heads of what all made.
-enum class Meeting : std::uint8_t { Enter, Leave, Statistic, Share };
+// Norms: of all heads together, of which each rank has some: numbers of each token are reduced, both ways.
+enum class Meeting : std::uint8_t { Enter, Leave, Statistic, Share, Norms };
 
 // What the ranks of an axis exchange between a part and the next one; nothing where its degree is 1. In backward the other way round.
 // What crosses, in numbers a token: Tensor: `width`; Context: `width` of queries or of what comes out, `block` of keys and values; Expert: rows of

@@ -54,6 +54,29 @@ void check_sparse(const ParallelPlan& plan, Rules& rules) {
              "set it to 0");
 }
 
+void check_samples(const ParallelPlan& plan, Rules& rules) {
+  const SamplesPolicy& samples = plan.workload.samples;
+  rules.must(!samples.has_documents() || (!plan.model.convolution && !plan.model.patches), "/workload/samples",
+             "says how documents fill rows, and this network's samples are images", "leave it out");
+  rules.must(!samples.end_token || *samples.end_token < plan.model.vocabulary, "/workload/samples",
+             fmt::format("documents end with token {}, and the vocabulary has {}", samples.end_token.value_or(0), plan.model.vocabulary),
+             "use a token of the vocabulary");
+  rules.must(!samples.has_documents() || plan.model.mtp_layers == 0, "/workload/samples",
+             "further tokens would be predicted across the ends of documents", "leave mtp_layers or samples out");
+}
+
+// Norms over all heads add up squares over tensor ranks, each of which has whole heads.
+void check_joint_norms(const ParallelPlan& plan, Rules& rules) {
+  const std::int64_t tensor = plan.mesh.tensor;
+  if (plan.model.qk_norm != QkNorm::Joint || tensor == 1) return;
+  rules.must(plan.model.norm == Norm::RmsNorm, "/mesh/tensor",
+             "norms of means of all heads' queries together need two sums over tensor ranks, one after the other, which are not lowered",
+             "use tensor degree 1");
+  rules.must(!shares_keys(plan.model, tensor), "/mesh/tensor",
+             "norms of all heads' keys together are not lowered where tensor ranks share a head of keys",
+             "use a tensor degree that divides the key/value heads");
+}
+
 // What blocks read of others is there on one stage.
 void check_shared_between_blocks(const ParallelPlan& plan, Rules& rules) {
   const bool shares = plan.model.shared_kv_layers > 0 || plan.model.layer_inputs > 0;

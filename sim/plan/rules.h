@@ -38,6 +38,8 @@ void check_full_units(const ParallelPlan& plan, Rules& rules);
 // Of networks whose layers, tokens or samples are of a kind of their own (network_rules.cpp).
 void check_linear(const ParallelPlan& plan, Rules& rules);
 void check_sparse(const ParallelPlan& plan, Rules& rules);
+void check_samples(const ParallelPlan& plan, Rules& rules);
+void check_joint_norms(const ParallelPlan& plan, Rules& rules);
 void check_shared_between_blocks(const ParallelPlan& plan, Rules& rules);
 void check_predictions(const ParallelPlan& plan, Rules& rules);
 void check_patches(const ParallelPlan& plan, Rules& rules);

@@ -68,18 +68,26 @@ bool changes_scores(const ParallelPlan& plan) {
   return has_effective_window(plan) || plan.model.sinks || plan.model.score_cap > 0 || plan.model.position == Position::Alibi;
 }
 
-// What attention block by block does not know, of such ranks and of slices: they merge plain scores, of one table of positions.
-bool has_scores_of_its_own(const ParallelPlan& plan) {
-  const ModelConfig& model = plan.model;
-  const bool is_scaled = model.score_scale > 0 && model.score_scale != static_cast<double>(model.head_dim);
-  return changes_scores(plan) || is_scaled || model.local_rope_theta > 0 || model.bidirectional;
-}
-
-// Nor heads that differ by block or by kind, and what weighs their output.
+// What slices and context ranks do not know: heads that differ by block or by kind, and what weighs their output.
 bool has_heads_of_its_own(const ModelConfig& model) { return !model.sizes.empty() || model.value_dim > 0 || model.attention_gate; }
 
 bool has_heads_of_two_widths(const ModelConfig& model) {
   return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
+}
+
+// Where ranks have a part of the columns of a head, or of a norm.
+bool meets_at_heads(const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
+}
+
+// Of a head of keys, or of values, where several ranks make parts of it.
+bool cuts_unequal_columns(const ParallelPlan& plan) {
+  const std::int64_t tensor = plan.mesh.tensor;
+  if (plan.model.attention.kind == AttentionKind::Latent) return false;
+  return std::ranges::any_of(different_sizes(plan.model), [&](const BlockSizes& sizes) {
+    const std::int64_t sharers = tensor / std::max<std::int64_t>(1, std::min(tensor, sizes.kv_heads));
+    return sizes.head_dim % sharers != 0 || plan.model.value_dim % sharers != 0;
+  });
 }
 
 bool has_documents(const ParallelPlan& plan) { return plan.workload.samples.has_documents(); }
@@ -192,10 +200,9 @@ constexpr std::array kRunnable = std::to_array<Limit>({
        return lacks_weights && p.cluster.hardware.kind != DeviceKind::Cpu;
      },
      "norms without weights, and norms of means without biases, are performed on CPU ranks alone", "plan for a CPU"},
-    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && norms_turned_heads(p.model); },
-     "context ranks that pass keys on turn queries and keys behind their norms", "use context_algorithm=all_to_all, or context 1"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && norms_turned_heads(p.model); },
-     "slices turn queries and keys behind their norms", "use slices 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && norms_turned_heads(p.model) && has_documents(p); },
+     "context ranks that pass keys on norm them behind a turn that goes on from one document to the next",
+     "use context_algorithm=all_to_all, or leave samples out"},
     {"/sequence_parallel", [](const ParallelPlan& p) { return p.model.encoder && p.sequence_parallel; },
      "tensor ranks have all rows of the source and the target", "switch it off"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.model.encoder && norms_again(p); },
@@ -207,10 +214,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
      "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
-    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && !p.model.unturned.empty(); },
-     "context ranks that pass keys on turn those of every layer alike", "use context_algorithm=all_to_all, or context 1"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && !p.model.unturned.empty(); }, "slices turn the keys of every layer alike",
-     "use slices 1"},
     {"/direct_source", [](const ParallelPlan& p) { return p.direct_source && p.mesh.pipeline > 1; },
      "the worker sends the source along through the stages", "leave it out"},
     {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
@@ -225,8 +228,17 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "maps are convolved in fp64, fp32 and bf16", "use bf16"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.convolution; },
      "samples are images, and no rows of documents", "leave it out"},
-    {"/mesh/tensor", [](const ParallelPlan& p) { return shares_keys(p.model, p.mesh.tensor); },
-     "the worker gives each tensor rank key/value heads of its own", "use a tensor degree that divides them"},
+    {"/mesh/tensor", cuts_unequal_columns, "tensor ranks that share a head of keys make equally many of its columns",
+     "use a tensor degree whose ranks divide them"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
+     "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
+    {"/mesh/tensor",
+     [](const ParallelPlan& p) {
+       const bool is_plain = !meets_at_heads(p) && !p.model.experts && !p.model.adapters;
+       return p.mesh.tensor > 1 && scales_whole_tensors_or_rows(p) && !is_plain;
+     },
+     "tensor ranks agree on the scales of whole tensors and rows in dense blocks without adapters, whose heads they have whole",
+     "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
@@ -238,8 +250,12 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.compute() == Precision::Fp16; },
      "8 bits saturate, so that a loss scale would see no overflow", "use unscaled=bf16 or unscaled=fp32"},
     {"/workload/precision",
-     [](const ParallelPlan& p) { return scales_of(p) && (p.model.experts || p.model.adapters); },
-     "the worker multiplies in 8 bit where blocks are dense, without adapters", "use bf16"},
+     [](const ParallelPlan& p) {
+       return scales_of_this_step(p) && p.model.experts && (p.mesh.expert > 1 || p.mesh.cuts_experts_apart());
+     },
+     "experts of several ranks get tokens of several microbatches at once, which would share scales", "use fp8:delayed, or expert degree 1"},
+    {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && packs_weights(p); },
+     "frozen weights in few bits are multiplied as they are unpacked", "leave base out, or use bf16"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return p.mesh.tensor > 1 && rounds_latent(p); },
      "tensor ranks have partial gradients behind what latent products lead down to, and would round each by itself", "use tensor degree 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && rounds_latent(p); },
@@ -265,8 +281,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/optimizer",
      [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::AdamW8bit && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "moments in 8 bit are stepped on CPU ranks alone", "use adamw"},
-    {"/workload/optimizer", [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::Muon && p.mesh.tensor > 1; },
-     "the worker steps whole matrices, and tensor ranks have shards of them", "use tensor degree 1"},
     {"/workload/optimizer",
      [](const ParallelPlan& p) { return p.workload.optimizer == OptimizerKind::Muon && p.zero_stage == 0 && p.mesh.copies() > 1; },
      "the worker deals the matrices of muon out to data ranks", "use zero=1 or 2"},
@@ -289,11 +303,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/model", [](const ParallelPlan& p) { return p.model.attention.kind == AttentionKind::Latent && changes_scores(p); },
      "latent attention attends by plain scores", "train a network without windows, sinks, caps or slopes"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_scores_of_its_own(p); },
-     "slices attend to all keys in front of them, by scores without windows, sinks, caps, scales or slopes", "use slices 1"},
-    {"/mesh/context", [](const ParallelPlan& p) { return shares_keys_of_a_sample(p) && has_scores_of_its_own(p); },
-     "context ranks that pass keys on attend to all of them, by scores without windows, sinks, caps, scales or slopes",
-     "use context_algorithm=all_to_all, or context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_heads_of_its_own(p.model); },
      "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
     {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },

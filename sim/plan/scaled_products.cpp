@@ -23,6 +23,7 @@ bool cuts_tiles(const Parameter& parameter, TileSide side, std::int64_t tensor_d
 
 }  // namespace
 
+// Those of all experts of a layer are one. A router, and adapters, stay in 16 bit: nothing is seen of their operands.
 std::int64_t num_scaled(const ModelGraph& model) {
   std::int64_t found = 0;
   for_each_scaled(model, [&](const Parameter&) { ++found; });
@@ -42,7 +43,7 @@ bool scales_whole_tensors_or_rows(const ParallelPlan& plan) {
 bool agrees_on_scales(const ParallelPlan& plan) {
   const bool is_dense = !plan.model.experts && !plan.model.encoder && !plan.model.adapters && !plan.model.linear &&
                         plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent &&
-                        !shares_keys(plan.model, plan.mesh.tensor);
+                        plan.model.qk_norm != QkNorm::Joint && !shares_keys(plan.model, plan.mesh.tensor);
   return scales_whole_tensors_or_rows(plan) && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
          plan.cluster.hardware.kind == DeviceKind::Cpu;
 }

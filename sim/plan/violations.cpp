@@ -64,17 +64,6 @@ void check_batch(const ParallelPlan& plan, Rules& rules) {
       fmt::format("use a microbatch of at least {}", (work.global_batch / plan.mesh.data + kMostMicrobatches - 1) / kMostMicrobatches));
 }
 
-void check_samples(const ParallelPlan& plan, Rules& rules) {
-  const SamplesPolicy& samples = plan.workload.samples;
-  rules.must(!samples.has_documents() || (!plan.model.convolution && !plan.model.patches), "/workload/samples",
-             "says how documents fill rows, and this network's samples are images", "leave it out");
-  rules.must(!samples.end_token || *samples.end_token < plan.model.vocabulary, "/workload/samples",
-             fmt::format("documents end with token {}, and the vocabulary has {}", samples.end_token.value_or(0), plan.model.vocabulary),
-             "use a token of the vocabulary");
-  rules.must(!samples.has_documents() || plan.model.mtp_layers == 0, "/workload/samples",
-             "further tokens would be predicted across the ends of documents", "leave mtp_layers or samples out");
-}
-
 void check_tensor(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t tensor = plan.mesh.tensor;
   const auto divides = [&](std::int64_t size, std::string_view what) {
@@ -89,8 +78,6 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
                fmt::format("use a tensor degree that divides {}, or a multiple of it", keys));
     divides(sizes.ffn, "feed-forward columns");
   }
-  rules.must(plan.model.qk_norm != QkNorm::Joint || tensor == 1, "/mesh/tensor",
-             "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(!plan.model.inner_norms || tensor == 1, "/mesh/tensor",
              "norms of what all heads put out need sums over tensor ranks, which are not lowered", "use tensor degree 1");
   rules.must(
@@ -444,6 +431,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_tensor(plan, rules);
   check_linear(plan, rules);
   check_sparse(plan, rules);
+  check_joint_norms(plan, rules);
   check_shared_between_blocks(plan, rules);
   check_context(plan, rules);
   check_persistence(plan, rules);
@@ -490,6 +478,10 @@ std::vector<Violation> notes(const ParallelPlan& plan) {
     found.push_back(
         {"/workload/sequence", fmt::format("sequence {} goes beyond the {} positions that the network was made for", sequence, positions),
          "rotary positions go on, but weights trained on fewer have never seen them: scale them (rope_scaling), or use a shorter one"});
+  if (plan.workload.optimizer == OptimizerKind::Muon && plan.mesh.tensor > 1)
+    found.push_back({"/workload/optimizer",
+                     fmt::format("muon makes each of {} tensor ranks' shard of a matrix orthogonal by itself", plan.mesh.tensor),
+                     "another tensor degree is another optimizer: keep it while a training goes on"});
   if (const WireCodec codec = plan.workload.precision.gradient_codec(); codec.is_low_rank())
     found.push_back({"/workload/precision",
                      fmt::format("wire={} keeps what was not sent, each rank its own of its buckets", to_text(codec)),

@@ -19,6 +19,7 @@ constexpr TensorRow kTensor[] = {
     {Meeting::Leave, {Operation::AllReduce, kNone}, {Operation::ReduceScatter, Operation::AllGather}},
     {Meeting::Statistic, {Operation::AllReduce, kNone}, {Operation::AllReduce, kNone}},
     {Meeting::Share, {Operation::AllGather, Operation::ReduceScatter}, {Operation::AllGather, Operation::ReduceScatter}},
+    {Meeting::Norms, {Operation::AllReduce, Operation::AllReduce}, {Operation::AllReduce, Operation::AllReduce}},
 };
 struct ContextRow {
   ContextAlgorithm algorithm;
@@ -37,7 +38,8 @@ Bytes of_width(const ParallelPlan& plan, std::int64_t width, Bytes activation) {
 
 Bytes tensor_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
   const ShardShape shape = of_tokens(meets.tokens, plan.model, plan.shard_shape());
-  return (meets.meeting == Meeting::Statistic ? std::max(activation, Bytes(4)) : activation) * (shape.tokens() * meets.width);
+  const bool is_of_sums = meets.meeting == Meeting::Statistic || meets.meeting == Meeting::Norms;
+  return (is_of_sums ? std::max(activation, Bytes(4)) : activation) * (shape.tokens() * meets.width);
 }
 
 Bytes block_of(const Meets& meets, const ParallelPlan& plan, Bytes activation) {

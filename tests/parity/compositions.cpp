@@ -429,6 +429,7 @@ const std::vector<Composition>& compositions() {
                              of_codecs(),
                              of_networks(),
                              of_long_samples(),
+                             of_heads_between_ranks(),
                              of_own_scores()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;

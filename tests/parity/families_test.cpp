@@ -76,21 +76,11 @@ struct Refused {
 };
 const std::vector<Refused>& refused_families() {
   static const std::vector<Refused> all = {
-      {"ContextRanks", "context ranks that pass keys on attend to all of them, by scores without windows, sinks, caps, scales or slopes",
-       "afmoe bert bloom cohere2 distilbert exaone4 gemma2 gemma3_text gpt_neo gpt_oss granite laguna longt5 megatron_bert mimo_v2_flash "
-       "mistral modernbert mpt mt5 olmo3 phi3 qwen2 roberta starcoder2 t5 umt5 vaultgemma"},
-      {"ContextRanks", "context ranks that pass keys on turn queries and keys behind their norms",
-       "hunyuan_v1_dense hunyuan_v1_moe nanochat"},
-      {"ContextRanks", "context ranks that pass keys on turn those of every layer alike", "afmoe cohere2 exaone4 smollm3"},
       {"ContextRanks ContextRanksThatDealHeads", "context ranks share the tokens of one stream, and attention to a source reads two",
        "bart blenderbot blenderbot_small longt5 m2m_100 marian mbart mt5 pegasus plbart t5 umt5"},
       {"ContextRanks ContextRanksThatDealHeads", "context ranks attend with heads that are alike in all blocks, without gates",
        "afmoe laguna mimo_v2_flash"},
       {"ContextRanksThatDealHeads", "all_to_all deals 4 heads and 1 key/value heads to tensor 1 x context 2 ranks",
-       "falcon_7b gpt_bigcode"},
-      {"TensorRanks SequenceParallelAndRecomputation",
-       "norms of all heads' queries together need sums over tensor ranks, which are not lowered", "minimax_m2 olmo2 olmo3 olmoe"},
-      {"TensorRanks SequenceParallelAndRecomputation", "the worker gives each tensor rank key/value heads of its own",
        "falcon_7b gpt_bigcode"},
       {"SequenceParallelAndRecomputation", "tensor ranks have all rows of the source and the target",
        "bart blenderbot blenderbot_small longt5 m2m_100 marian mbart mt5 pegasus plbart t5 umt5"},

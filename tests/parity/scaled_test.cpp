@@ -56,6 +56,16 @@ TEST_P(Scaled, StagesHaveTheBitsOfOneProcess) {
     EXPECT_EQ(bitwise_difference(train({.plan = each, .steps = 3}), alone), "");
 }
 
+// Of experts, each a product of its own, and beside adapters.
+TEST_P(Scaled, StagesOfExpertsAndAdaptersHaveTheBitsOfOneProcess) {
+  for (const sim::ParallelPlan& of :
+       {tiny_plan(tiny_mixtral(), {.pipeline = 2}), with_adapters(tiny_plan(tiny_llama(), {.pipeline = 2}))}) {
+    const sim::ParallelPlan plan = with_schedule(scaled(of, GetParam()), "zb-1p", 1);
+    const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 3}), alone), "");
+  }
+}
+
 // Data ranks with a microbatch each: the bits of one process, but for rows of the embedding, to which that adds token after token, of both microbatches.
 // Gradients are as wide as products: in bf16 a rank rounds a norm's before they are summed, and one process adds them as they are.
 TEST_P(Scaled, DataRanksHaveTheBitsOfOneProcess) {

@@ -316,6 +316,8 @@ std::vector<Composition> of_owners() {
       {.name = "D4_owners_muon_whole_sums", .mesh = {.data = 4}, .owners = 1, .optimizer = kMuon, .gradient_sync = kWhole},
       {.name = "D2P2_owners_muon", .mesh = {.data = 2, .pipeline = 2}, .owners = 2, .optimizer = kMuon},
       {.name = "D4E2_owners_muon", .mesh = {.data = 4, .expert = 2}, .owners = 2, .optimizer = kMuon, .experts = even()},
+      {.name = "D2T2_owners_muon", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .owners = 2, .optimizer = kMuon},
+      {.name = "T2_muon", .mesh = {.tensor = 2}, .optimizer = kMuon},
       {.name = "D4R2_owners", .mesh = {.data = 4, .replicas = 2}, .owners = 1, .gradient_sync = kWhole, .weight_sync = Broadcast},
   };
 }
@@ -403,6 +405,18 @@ std::vector<Composition> of_scales() {
        .chunks = 2,
        .recompute = sim::Recompute::Full,
        .scales = Rowwise},
+      {.name = "D2_experts_fp8_tensorwise", .mesh = {.data = 2}, .precision = Bf16, .scales = Tensorwise, .experts = even()},
+      {.name = "D2E2_fp8_delayed", .mesh = {.data = 2, .expert = 2}, .precision = Bf16, .scales = Delayed, .experts = even()},
+      {.name = "P2_experts_fp8_rowwise_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .scales = Rowwise, .experts = even()},
+      {.name = "T2_experts_sequence_fp8_delayed", .mesh = {.tensor = 2}, .sequence_parallel = true, .scales = Delayed, .experts = even()},
+      {.name = "D2_adapters_fp8_rowwise", .mesh = {.data = 2}, .precision = Bf16, .scales = Rowwise, .adapters = kAdapters},
+      {.name = "T2_adapters_fp8_delayed", .mesh = {.tensor = 2}, .scales = Delayed, .adapters = kAdapters},
+      {.name = "P2_adapters_fp8_blockwise_zbv",
+       .mesh = {.pipeline = 2},
+       .schedule = "zbv",
+       .chunks = 2,
+       .scales = Blockwise,
+       .adapters = kAdapters},
       {.name = "T2P2_slices2_gpipe_fp8_delayed", .mesh = {.pipeline = 2, .tensor = 2}, .schedule = "gpipe", .slices = 2, .scales = Delayed},
   };
 }

@@ -28,6 +28,9 @@ inline sim::ExpertForm all_experts() {
 
 sim::ModelConfig windows_and_sinks();  // of Granite's kind: scores of a width of their own, too
 sim::ModelConfig norms_behind_the_turn();
+sim::ModelConfig norms_of_all_heads();
+sim::ModelConfig one_key_head();
+sim::ModelConfig caps_and_windows();
 
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();
@@ -46,6 +49,7 @@ std::vector<Composition> of_full_units();
 std::vector<Composition> of_moments();
 std::vector<Composition> of_scales();
 std::vector<Composition> of_codecs();
+std::vector<Composition> of_heads_between_ranks();
 std::vector<Composition> of_own_scores();  // of ranks that deal out heads, beside other ranks
 
 }  // namespace parity

@@ -99,11 +99,15 @@ BUGS = [
     ("query_share.cpp", *after("QueryShare::part_of(std::int64_t source) const {\n", f"  if ({is_bug('FutureBlock')}) source = 2 * shape_->rank - source;\n")),
     ("query_share.cpp", *after("std::vector<BlockPart> QueryShare::parts_of(std::int64_t source) const {\n", f"  if ({is_bug('CrossedAtEdge')} && source != shape_->rank) return {{part_of(source)}};\n")),
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
+    ("query_share.cpp", *before("merge_scores(into, scores);\n  }", f"if ({is_bug('SinkOfEachBlock')}) merge_scores(into, rows(nothing_attended(), part));\n    ")),
+    ("query_share.cpp", ".keys = of(source, part.keys)", f".keys = of({is_bug('BlocksPositions')} ? shape_->rank : source, part.keys)"),
+    ("query_share.cpp", *before("add_sink_gradient(shape_->scores", f"if (!{is_bug('UntaughtSinks')}) ")),
+    ("optimizer.cpp", "TensorPart(parameter, parameters_.tensor()).columns();", f"{is_bug('WholeColumns')} ? parameter.columns : TensorPart(parameter, parameters_.tensor()).columns();"),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),
     ("token_file.cpp", ".documents = Documents(std::move(rows))};", f".documents = {is_bug('RowsAsFiled')} ? documents : Documents(std::move(rows))}};"),
     ("token_share.cpp", "return tokens_of(cut_of(plan, rank, slice));",
      f"return tokens_of(cut_of(plan, rank, {is_bug('RestartedSlice')} && slice.exists() ? sim::SliceIndex(0) : slice));"),
-    ("token_share.cpp", *after("!is_latent(plan))) return table;\n", f"  if ({is_bug('RestartedSlice')} && slice.exists()) cut.rank = 0;\n")),
+    ("token_share.cpp", *after("!at_once)) return table;\n", f"  if ({is_bug('RestartedSlice')} && slice.exists()) cut.rank = 0;\n")),
     ("task_runner.cpp", *after("stage_.put_rows(arrive ? received : ", f"{is_bug('UnsummedRows')} ? received.narrow(0, 0, own) : ")),
     ("task_runner.cpp", "all = plan_.workload.global_batch *",
      f"all = ({is_bug('WrongAverage')} ? plan_.microbatch_size : plan_.workload.global_batch * ({is_bug('DividedTwice')} ? plan_.mesh.ranks() : 1)) *"),
@@ -136,6 +140,8 @@ BUGS = [
     ("task_runner.cpp", *after("receive(buffer, neighbour(task).value(), task.key)->wait();", f"\n  if ({is_bug('EarlyRead')}) buffer.zero_();")),
     ("task_runner.cpp", *after("is_maximum = is_loss && task.key.sequence == 0;\n", f"""  if ({is_bug('LocalVocabulary')} && is_loss && !is_maximum) return;
   if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward) return;
+  const bool is_of_squares = !is_loss && stage_.partial(task.key).size(1) == 2;
+  if ({is_bug('LocalSquares')} && is_of_squares) return;
 """)),
     ("task_runner.cpp", *before("exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).reduce_scatter(own,", f"""if ({is_bug('MissingTensorSum')} && task.key.phase == sim::Phase::Backward)
     own.copy_(stage_.partial(task.key).chunk(plan_.mesh.tensor)[static_cast<std::size_t>(parameters_.tensor().rank)]);

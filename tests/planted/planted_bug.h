@@ -81,6 +81,10 @@ enum class PlantedBug : std::uint8_t {
   LostAtEntry,           // the sum that waits in front of a block in full precision
   NeighboursHeads,       // heads that context ranks deal out are scored with the slopes and sinks of the next rank's
   UntaughtSinks,         // what the backward of scores says of sinks is dropped
+  LocalSquares,          // norms over all heads: a tensor rank norms by the squares of its own
+  SinkOfEachBlock,       // keys that come block by block: the sink enters with each of them
+  BlocksPositions,       // likewise: keys of another block stand where the own ones do
+  WholeColumns,          // Muon: a tensor rank's part of a matrix is read as wide as the whole
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -154,7 +158,11 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "late_router",
                                                         "lost_at_entry",
                                                         "neighbours_heads",
-                                                        "untaught_sinks"};
+                                                        "untaught_sinks",
+                                                        "local_squares",
+                                                        "sink_of_each_block",
+                                                        "blocks_positions",
+                                                        "whole_columns"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -89,6 +89,24 @@ TEST(Simulations, OfBlocksThatDifferPassTheCheckers) {
   EXPECT_GT(cut, 3);
 }
 
+// Norms that tensor ranks add up for, over data, tensor, context and pipeline ranks.
+TEST(Simulations, OfNormsOverAllHeadsPassTheCheckers) {
+  testing::PlanGenerator generator(67);
+  int met = 0, cut = 0;
+  for (int i = 0; i < 240; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    if (plan.model.attention.kind == AttentionKind::Latent) continue;
+    plan.model.norm = Norm::RmsNorm;
+    plan.model.qk_norm = QkNorm::Joint;
+    if (!violations(plan).empty()) continue;
+    met += plan.mesh.tensor > 1 ? 1 : 0;
+    cut += plan.mesh.tensor > 1 && plan.mesh.context > 1 ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(met, 10);
+  EXPECT_GT(cut, 2);
+}
+
 // Keys and values that later blocks read again, one product for both, a token's input of each block: over data, tensor and context ranks of one stage.
 TEST(Simulations, OfSharedKeysAndInputsOfBlocksPassTheCheckers) {
   testing::PlanGenerator generator(59);

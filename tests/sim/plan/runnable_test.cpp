@@ -145,7 +145,7 @@ TEST(Runnable, EncodersWithDecodersRunOnCpus) {
   expect_refused(other, "/cut");
 }
 
-TEST(Runnable, NormsWithoutWeightsAndBehindTheTurnRunOnCpusAndWholeSamples) {
+TEST(Runnable, NormsWithoutWeightsRunOnCpusAndThoseBehindTheTurnBlockByBlock) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
   plan.model.norm_weight = false;
@@ -161,7 +161,7 @@ TEST(Runnable, NormsWithoutWeightsAndBehindTheTurnRunOnCpusAndWholeSamples) {
     ParallelPlan cut = testing::tiny_plan({.context = 2});
     cut.cluster.hardware.kind = DeviceKind::Cpu;
     cut.model.qk_norm = norm;
-    EXPECT_THAT(why_not_runnable(cut), ElementsAre(Field(&Violation::where, "/mesh/context")));
+    EXPECT_THAT(why_not_runnable(cut), IsEmpty());
   }
 }
 
@@ -227,13 +227,44 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   EXPECT_THAT(refused(delayed), IsEmpty());
   plan.mesh.tensor = 2;
   EXPECT_THAT(refused(delayed), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
-  plan.mesh.tensor = 1;
-  plan.model.experts = ExpertForm{.experts = 2, .topk = 1, .expert_ffn = 16};
-  EXPECT_THAT(refused(delayed), wrong);
-  plan.model.experts.reset();
   std::vector<Violation> none;
+  plan = testing::tiny_plan();
   plan.model.adapters = parse_adapters("rank 4 on q,v", none);
+  EXPECT_THAT(refused(delayed), IsEmpty());
+  plan.model.adapters = parse_adapters("rank 4 on q,v base int8", none);
   EXPECT_THAT(refused(delayed), wrong);
+}
+
+// A scale of this step is of the rows that an expert gets at once; ranks agree on those of whole tensors in dense blocks alone.
+TEST(Runnable, ExpertsAreMultipliedInEightBits) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  const auto refused = [&](DeviceMesh mesh, ScaleRecipe recipe) {
+    plan.mesh = mesh;
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    return why_not_runnable(plan);
+  };
+  for (const ScaleRecipe recipe : {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise})
+    EXPECT_THAT(refused({.data = 2}, recipe), IsEmpty());
+  EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Delayed), IsEmpty());
+  EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Rowwise), ElementsAre(Field(&Violation::where, "/workload/precision")));
+  EXPECT_THAT(refused({.tensor = 2}, ScaleRecipe::Delayed), IsEmpty());
+  EXPECT_THAT(refused({.tensor = 2}, ScaleRecipe::Tensorwise), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+}
+
+TEST(Runnable, TensorRanksMeetAtHeads) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  plan.model.norm = Norm::RmsNorm;
+  for (const bool shares : {false, true}) {
+    plan.model.kv_heads = shares ? 1 : plan.model.heads;
+    plan.model.qk_norm = shares ? QkNorm::None : QkNorm::Joint;
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+    plan.workload.precision = Precision::Bf16;
+  }
 }
 
 TEST(Runnable, EndsInFullPrecisionAreOfEveryDevice) {
@@ -354,14 +385,19 @@ TEST(Runnable, WordsOfNetworksThatTheWorkerLacksAreEachNamed) {
                                                   Field(&Violation::problem, ::testing::HasSubstr("normed_head"))));
 }
 
-TEST(Runnable, WordsThatSomeLayoutsCannotShareAreRefusedThereAlone) {
+TEST(Runnable, ScoresOfAnyKindAreMadeWhereKeysArePassedOn) {
   ParallelPlan plan = testing::tiny_plan();
-  plan.model.window = 4;
-  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
   plan.mesh.context = 2;
-  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/context")));
-  plan.model.window = plan.workload.sequence;  // all of a sample is in sight
+  plan.model.window = 4;
+  plan.model.sinks = true;
+  plan.model.score_cap = 3;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.model.qk_norm = QkNorm::Turned;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.workload.samples.filling = RowFilling::Packed;
+  plan.workload.samples.end_token = 0;
+  EXPECT_THAT(why_not_runnable(plan), Contains(Field(&Violation::where, "/mesh/context")));
 }
 
 TEST(Runnable, ExpertsRun) {
