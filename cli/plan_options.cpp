@@ -13,7 +13,16 @@ namespace {
 void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--model", plan.model, "Hugging Face config.json, its folder, or a name in profiles/models")->required();
   command->add_option("--cluster", plan.cluster, "Cluster file, or hardware profile (file, or name in profiles/hardware)")->required();
-  command->add_option("--devices,--gpus", plan.devices, "Number of devices, with a hardware profile")->check(between({1, kAny}));
+  command
+      ->add_option("--devices,--gpus", plan.devices,
+                   "Number of devices, with a hardware profile; \"up to 64\": fewer compete, too (--fewer)")
+      ->transform([&plan](std::string text) {
+        constexpr std::string_view kUpTo = "up to ";
+        if (!text.starts_with(kUpTo)) return text;
+        plan.fewer = true;
+        return text.substr(kUpTo.size());
+      })
+      ->check(between({1, kAny}));
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--samples", plan.samples, "Documents in them: \"packed lognormal mean 800 spread 1.2\"; default: one fills each");
@@ -133,7 +142,8 @@ void declare_plan(CLI::App& app, Values& values) {
       "Ends the search after that time, as Ctrl-C does, with what is found and its gap; while nothing is, up to a minute later");
   command->add_option("--threads", values.plan.threads, "That search, to the same result; default: all cores")->check(between({1, kAny}));
   command->add_flag("--robust", values.plan.robust, "Rank by the time that nine of ten steps stay below, not by the step predicted");
-  command->add_flag("--fewer", values.plan.fewer, "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes");
+  command->add_flag("--fewer", values.plan.fewer,
+                    "Fewer devices compete, too: 3/4, 1/2, 3/8 ... of them, in whole nodes; as --devices \"up to N\"");
   command->add_option("--elastic", values.plan.elastic,
                       "A plan for each number of nodes, 16..8, of one training, into the folder -o: for run --fallback");
   declare_objective(command, values.plan);

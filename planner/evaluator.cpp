@@ -235,7 +235,7 @@ sim::Bytes Evaluator::least_working() {
 // What follows is not of it: ranks agree, and step their weights.
 sim::SimTime Evaluator::node_time() {
   if (core_share_ == 0 || plan_.crosses_norm()) return {};
-  return cores_time(plan_, core_share_, sketch_stages(model_, plan_, work().layers, transfers()));
+  return cores_time(plan_, core_share_, sketch_stages(model_, plan_, work().layers, transfers(), paired()));
 }
 
 Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
@@ -250,7 +250,7 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
   }
   const FirstBounds made{
       .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers)
-                                  : std::max(sketch_time(model_, plan_, work().layers, transfers()), node_time()),
+                                  : std::max(sketch_time(model_, plan_, work().layers, transfers(), paired()), node_time()),
                .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}},
       .step_data = end_step_data(plan_),
       .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
@@ -301,12 +301,22 @@ const StageOrders& Evaluator::orders() {
   if (orders_of_ == key) return orders_;
   orders_of_ = key;
   orders_ = stage_orders(plan_);
+  paired_.clear();
   return orders_;
+}
+
+const std::vector<PairedActions>& Evaluator::paired() {
+  static const std::vector<PairedActions> kNone;
+  if (!plan_.expert_overlap) return kNone;
+  const StageOrders& orders = this->orders();
+  if (paired_.empty()) paired_ = paired_actions(plan_, orders);
+  return paired_;
 }
 
 void Evaluator::forget_orders() {
   orders_of_ = {};
   orders_ = {};
+  paired_ = {};
 }
 
 sim::ParallelPlan Evaluator::plan(const PlanCandidate& candidate) {

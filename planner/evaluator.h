@@ -101,6 +101,7 @@ class Evaluator {
   const std::vector<StageWeights>& weights();
   const std::vector<StageStepPrices>& steps();
   const StageOrders& orders();
+  const std::vector<PairedActions>& paired();  // of expert_overlap, else none
   WorkKey work_key() const {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
@@ -142,7 +143,8 @@ class Evaluator {
   std::map<StepKey, std::vector<StageStepPrices>> steps_;
   std::map<TrafficKey, Traffic> traffic_;  // kept when the rest is forgotten
   OrderKey orders_of_;
-  StageOrders orders_;  // of the last shape asked for: candidates of one shape follow each other
+  StageOrders orders_;                 // of the last shape asked for: candidates of one shape follow each other
+  std::vector<PairedActions> paired_;  // of the same
 };
 
 }  // namespace planner

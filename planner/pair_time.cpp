@@ -1,6 +1,7 @@
 #include "planner/pair_time.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace planner {
 namespace {
@@ -47,6 +48,17 @@ void append(std::vector<Stretch>& action, const std::vector<Stretch>& layer, Sim
   }
   action.back() = joined(action.back(), again, layer.front());
   action.insert(action.end(), layer.begin() + 1, layer.end());
+}
+
+InTurn in_turn(const std::vector<Stretch>& layer) {
+  InTurn all;
+  SimTime waiting{};
+  for (const Stretch& one : layer) {
+    all.work += one.work;
+    if (one.work.count() > 0) all.exchange += std::exchange(waiting, {});
+    waiting += one.exchange;
+  }
+  return all;
 }
 
 SimTime alone(const std::vector<Stretch>& action) {

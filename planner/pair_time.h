@@ -21,6 +21,17 @@ struct Stretch {
 // What a layer adds to its action: it goes on in the stretch that is open. again: of kernels in front of it that wait for the stage's kernels alone.
 void append(std::vector<Stretch>& action, const std::vector<Stretch>& layer, sim::SimTime again);
 
+// Of one layer: its kernels, and the exchanges that some kernel of it waits for. Whatever stands in front of the layer and behind it, both are in its action.
+struct InTurn {
+  sim::SimTime work{}, exchange{};
+  InTurn& operator+=(const InTurn& more) {
+    work += more.work;
+    exchange += more.exchange;
+    return *this;
+  }
+};
+InTurn in_turn(const std::vector<Stretch>& layer);
+
 // Of an action by itself, until its last kernel has ended.
 sim::SimTime alone(const std::vector<Stretch>& action);
 

@@ -173,6 +173,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   if (plan_.expert_overlap && !plan_.splits_backward()) {
     price.forward_stretches = stretches(task(Phase::Forward), forward_pieces(model_, plan_, layer));
     price.backward_stretches = stretches(task(Phase::Backward), backward_pieces(model_, plan_, layer));
+    price.forward_in_turn = in_turn(price.forward_stretches), price.backward_in_turn = in_turn(price.backward_stretches);
   }
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));

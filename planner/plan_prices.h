@@ -21,6 +21,7 @@ struct LayerPrice {                                        // one microbatch thr
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
   // Of expert_overlap, whose exchanges `forward` and `backward` leave out: with them.
   std::vector<Stretch> forward_stretches{}, backward_stretches{};
+  InTurn forward_in_turn{}, backward_in_turn{};
 };
 
 using StageLayerPrices = sim::ByLayerKind<LayerPrice>;

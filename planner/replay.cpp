@@ -61,7 +61,6 @@ class Replay {
   bool reads_weights(const Visit& visit) const;
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
-  bool is_pair(const ReplayStage& stage, std::size_t first) const;
   void wait_for_tokens(ReplayStage& stage, const StageAction& action, Since since);
   void run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived);
   SimTime gather(ReplayStage& stage, const Visit& visit);
@@ -200,19 +199,13 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
     send(stage, action);
 }
 
-// A backward and the forward right behind it run piece by piece in turn (StageWriter::pair_at).
-bool Replay::is_pair(const ReplayStage& stage, std::size_t first) const {
-  const std::vector<StageAction>& order = *stage.order;
-  return first + 1 < order.size() && order[first].kind == ActionKind::Backward && order[first + 1].kind == ActionKind::Forward;
-}
-
 // An action waits for the exchanges of its tokens, whatever it runs beside; of a pair the kernels of the other one run meanwhile, and the stage goes on when
 // both have ended.
 void Replay::wait_for_tokens(ReplayStage& stage, const StageAction& action, Since since) {
   ReplayChunk& chunk = sim::at(stage.chunks, action.chunk.value());
   SimTime& device = free(stage, Stream::Compute);
   const SimTime computed = device;
-  if (is_pair(stage, stage.next)) {
+  if (is_pair(*stage.order, stage.next)) {
     const ReplayChunk& other = sim::at(stage.chunks, (*stage.order)[stage.next + 1].chunk.value());
     PairTime& pair = chunk.pairs[(*stage.order)[stage.next + 1].chunk.position()];
     if (pair.all.count() == 0) pair = pair_time(chunk.backward_stretches, other.forward_stretches);
@@ -222,7 +215,7 @@ void Replay::wait_for_tokens(ReplayStage& stage, const StageAction& action, Sinc
     device = computed;
     return;
   }
-  const bool second = stage.next > 0 && is_pair(stage, stage.next - 1);
+  const bool second = stage.next > 0 && is_pair(*stage.order, stage.next - 1);
   const SimTime alone = action.kind == ActionKind::Forward ? chunk.forward_alone : chunk.backward_alone;
   stage.computed = device = std::max(computed, second ? std::max(stage.pair_end, since.arrived + alone) : since.begin + alone);
   send(stage, action);

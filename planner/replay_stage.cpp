@@ -103,6 +103,10 @@ StageOrders stage_orders(const sim::ParallelPlan& plan) {
   return orders;
 }
 
+bool is_pair(const std::vector<sim::StageAction>& order, std::size_t first) {
+  return first + 1 < order.size() && order[first].kind == sim::ActionKind::Backward && order[first + 1].kind == sim::ActionKind::Forward;
+}
+
 bool gathers_units(const sim::ParallelPlan& plan) {
   return plan.offload_parameters || (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters);
 }

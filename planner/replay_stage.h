@@ -14,6 +14,8 @@ namespace planner {
 // The orders of all stages under the plan's schedule. They depend on schedule and shape alone.
 using StageOrders = std::vector<std::vector<sim::StageAction>>;
 StageOrders stage_orders(const sim::ParallelPlan& plan);
+// With expert_overlap: whether the action and the one right behind it run piece by piece in turn (StageWriter::pair_at).
+bool is_pair(const std::vector<sim::StageAction>& order, std::size_t first);
 
 inline constexpr sim::SimTime kNotYet{-1};
 

@@ -5,6 +5,7 @@
 
 #include "sim/cost/resident_memory.h"
 #include "sim/plan/stage_layers.h"
+#include "sim/units/at.h"
 
 namespace planner {
 namespace {
@@ -17,11 +18,22 @@ struct LayerTimes {
   SimTime all{}, computing{};  // computing: without exchanges
 };
 
+SimTime in_turn(const InTurn& layer) { return layer.work + layer.exchange; }
+
+// By itself: with the exchanges of its tokens, where `time` leaves these out.
+SimTime alone_forward(const LayerPrice& price) { return std::max(price.forward.time, in_turn(price.forward_in_turn)); }
+SimTime alone_backward(const LayerPrice& price) { return std::max(price.backward.time, in_turn(price.backward_in_turn)); }
+SimTime exchanges(const LayerPrice& price) { return price.forward_in_turn.exchange + price.backward_in_turn.exchange; }
+
 // Actions of one chunk, as its host issues them. An order of them takes at least the sum of `time`, and of `issue`, whichever it is.
 struct ChunkWork {
   PacedTime forward, backward, weight;  // backward: with what is computed again, the last layer first
   SimTime drain{};                      // of a backward that has computed again what it begins with
   SimTime computing{};                  // of all of them, without exchanges
+  InTurn forward_in_turn, backward_in_turn;
+
+  SimTime alone_forward() const { return std::max(forward.time, in_turn(forward_in_turn)); }
+  SimTime alone_backward() const { return std::max(backward.time, in_turn(backward_in_turn)); }
 };
 
 ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
@@ -34,10 +46,26 @@ ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, 
     work.backward = price.recompute + price.backward + work.backward;
     work.weight = work.weight + price.weight;
     work.computing += price.computing;
+    work.forward_in_turn += price.forward_in_turn;
+    work.backward_in_turn += price.backward_in_turn;
   }
-  work.drain = drain.time;
+  work.drain = std::max(drain.time, in_turn(work.backward_in_turn));
   return work;
 }
+
+// Actions that run beside another take what their kernels or their exchanges take, each on its own stream; the others both.
+class PairedTime {
+ public:
+  void add(const ChunkWork& chunk, std::int64_t pieces, std::int64_t forward, std::int64_t backward) {
+    alone_ += chunk.alone_forward() * (pieces - forward) + chunk.alone_backward() * (pieces - backward);
+    kernels_ += chunk.forward.time * forward + chunk.backward.time * backward;
+    exchanges_ += chunk.forward_in_turn.exchange * forward + chunk.backward_in_turn.exchange * backward;
+  }
+  SimTime all() const { return alone_ + std::max(kernels_, exchanges_); }
+
+ private:
+  SimTime alone_{}, kernels_{}, exchanges_{};
+};
 
 LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
   LayerTimes all;
@@ -95,25 +123,32 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
   std::vector<std::int64_t> layers(model.firsts.size());
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) ++layers[model.kind(layer).position()];
   LeastWork least{.forward = SimTime::max(), .backward = SimTime::max()};
+  SimTime all_kernels{}, all_exchanged{};
   for (const sim::LayerIndex first : model.firsts) {
     const sim::LayerKind kind = model.kind(first);
     const std::int64_t count = layers[kind.position()];
-    const SimTime time = fastest(stages, kind, whole);
-    least.all += time * count;
+    const SimTime kernels = fastest(stages, kind, whole), exchanged = fastest(stages, kind, exchanges), time = std::max(kernels, exchanged);
+    all_kernels += kernels * count;
+    all_exchanged += exchanged * count;
+    least.alone +=
+        fastest(stages, kind, [](const LayerPrice& price) { return alone_forward(price) + alone_backward(price) + price.weight.time; }) *
+        count;
     least.issue +=
         fastest(stages, kind, [](const LayerPrice& price) { return price.forward.issue + price.backward.issue + price.weight.issue; }) *
         count;
     least.computing += fastest(stages, kind, [](const LayerPrice& price) { return price.computing; }) * count;
     if (first == sim::LayerIndex(0) || first == model.head()) continue;
-    least.forward = std::min(least.forward, fastest(stages, kind, [](const LayerPrice& price) { return price.forward.time; }));
-    least.backward = std::min(least.backward, fastest(stages, kind, [](const LayerPrice& price) { return price.backward.time; }));
+    least.forward = std::min(least.forward, fastest(stages, kind, alone_forward));
+    least.backward = std::min(least.backward, fastest(stages, kind, alone_backward));
     if (time * count > least.common * least.blocks) least.common = time, least.blocks = count;
   }
+  least.all = std::max(all_kernels, all_exchanged);
   return least;
 }
 
 LeastWork least(const LeastWork& a, const LeastWork& b) {
   return {.all = std::min(a.all, b.all),
+          .alone = std::min(a.alone, b.alone),
           .issue = std::min(a.issue, b.issue),
           .computing = std::min(a.computing, b.computing),
           .forward = std::min(a.forward, b.forward),
@@ -123,11 +158,12 @@ LeastWork least(const LeastWork& a, const LeastWork& b) {
 }
 
 SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
-  const auto all = static_cast<double>(work.all.count()), m = static_cast<double>(pipeline.microbatches);
+  const auto all = static_cast<double>(work.all.count()), alone = static_cast<double>(std::max(work.all, work.alone).count()),
+             m = static_cast<double>(pipeline.microbatches);
   const auto stages = static_cast<double>(pipeline.stages);
   constexpr double kRounding = 1 - 1e-9;  // of doubles, downwards
   const SimTime step = pipeline.crosses_norm ? SimTime{} : pipeline.splits_backward ? work.forward : work.forward + work.backward;
-  const double even = all * m / stages + static_cast<double>(step.count()) * (stages - 1) / 2;
+  const double even = (all * (m - 1) + alone) / stages + static_cast<double>(step.count()) * (stages - 1) / 2;
   const double waiting =
       pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_norm ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
   const double issued = pipeline.crosses_norm ? 0 : static_cast<double>(work.issue.count()) * m / stages;
@@ -165,8 +201,23 @@ SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   return all / plan.mesh.pipeline;
 }
 
+std::vector<PairedActions> paired_actions(const sim::ParallelPlan& plan, const StageOrders& orders) {
+  std::vector<PairedActions> stages;
+  for (const std::vector<sim::StageAction>& order : orders) {
+    PairedActions& paired = stages.emplace_back();
+    paired.forward.resize(sim::count_of(plan.chunks)), paired.backward.resize(sim::count_of(plan.chunks));
+    for (std::size_t at = 0; at + 1 < order.size(); ++at) {
+      if (!is_pair(order, at)) continue;
+      ++paired.backward[order[at].chunk.position()];
+      ++paired.forward[order[at + 1].chunk.position()];
+    }
+  }
+  return stages;
+}
+
 std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
-                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers) {
+                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers,
+                                       const std::vector<PairedActions>& paired) {
   const sim::StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
   std::vector<StageSketch> stages;
@@ -176,6 +227,7 @@ std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::
     const TransferPrices& down = transfers[stage.position()].down;
     SimTime all{}, weights{}, issued{}, issued_weights{}, computing{};
     ChunkWork first;
+    PairedTime pairs;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
       const ChunkWork one = work_of(prices, model, parts.of(stage, chunk));
       if (chunk.value() == 0) first = one;
@@ -184,7 +236,11 @@ std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::
       issued += (one.forward.issue + one.backward.issue + one.weight.issue) * pieces;
       issued_weights += one.weight.issue * pieces;
       computing += one.computing * pieces;
+      if (paired.empty()) continue;
+      const PairedActions& of_stage = sim::at(paired, stage.value());
+      pairs.add(one, pieces, of_stage.forward[chunk.position()], of_stage.backward[chunk.position()]);
     }
+    all = std::max(all, pairs.all());
     if (stage.value() > 0) arrive += down.forward_receive;
     const sim::LayerRange own = parts.of(stage, sim::ChunkIndex(0));
     const auto goes_back = [&](sim::LayerIndex end) { return end.value() > 0 && model.goes_back(sim::LayerIndex(end.value() - 1)); };
@@ -194,17 +250,17 @@ std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::
                       .last_backward = std::max(arrive + all - weights, issued - issued_weights),
                       .drain = drain + post,
                       .computing = computing});
-    arrive = std::max(arrive + first.forward.time, first.forward.issued) + down.forward_post;
+    arrive = std::max(arrive + first.alone_forward(), first.forward.issued) + down.forward_post;
     drain += (goes_back(own.end) ? down.backward_receive : SimTime{}) + first.drain + post;
   }
   return stages;
 }
 
 SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
-                    const std::vector<StageTransfers>& transfers) {
+                    const std::vector<StageTransfers>& transfers, const std::vector<PairedActions>& paired) {
   if (plan.crosses_norm()) return busiest_time(model, plan, layers);
   SimTime bound{};
-  for (const StageSketch& stage : sketch_stages(model, plan, layers, transfers))
+  for (const StageSketch& stage : sketch_stages(model, plan, layers, transfers, paired))
     bound = std::max({bound, stage.ends, stage.last_backward + stage.drain});
   return bound;
 }

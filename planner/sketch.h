@@ -20,10 +20,19 @@ struct StageSketch {
   sim::SimTime drain{};          // from its last backward to the last one of all
   sim::SimTime computing{};      // of its microbatches, without exchanges
 };
+
+// How many actions of each chunk run beside another (expert_overlap): a backward and the forward right behind it. The others wait for their exchanges.
+struct PairedActions {
+  std::vector<std::int64_t> forward, backward;
+};
+std::vector<PairedActions> paired_actions(const sim::ParallelPlan& plan, const StageOrders& orders);  // by stage
+
+// `paired` of a plan with expert_overlap, else empty.
 std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::ParallelPlan& plan,
-                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers);
+                                       const std::vector<StageLayerPrices>& layers, const std::vector<StageTransfers>& transfers,
+                                       const std::vector<PairedActions>& paired = {});
 sim::SimTime sketch_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers,
-                         const std::vector<StageTransfers>& transfers);
+                         const std::vector<StageTransfers>& transfers, const std::vector<PairedActions>& paired = {});
 
 // Of a plan whose steps cross: nothing waits for the end of a step, so none is shorter than what its busiest stage computes.
 sim::SimTime busiest_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const std::vector<StageLayerPrices>& layers);
@@ -33,7 +42,8 @@ sim::SimTime computing_time(const sim::ModelGraph& model, const sim::ParallelPla
 
 // What a microbatch takes at least, wherever layers are: of all of them, of a block, and of the most common kind of block.
 struct LeastWork {
-  sim::SimTime all{};
+  sim::SimTime all{};                  // of one microbatch among many: beside exchanges that may be beside another's kernels
+  sim::SimTime alone{};                // of one that is beside no other, as the first one's forward and the last one's backward
   sim::SimTime issue{};                // of all of them, what hosts take to issue it
   sim::SimTime computing{};            // of all of them, without exchanges
   sim::SimTime forward{}, backward{};  // of the block that takes least
@@ -50,8 +60,8 @@ struct Pipelined {
 };
 // No cut takes less. The stages' times t(s) of a microbatch sum up to the work. Before stage s begins, each stage ahead of it has put a block of its first chunk through,
 // and does so again backward when s has ended: m t(s) + s u <= T with u = forward + backward of a block (where backwards are split: forward alone), so that
-// T >= m W / p + u (p - 1) / 2; and as blocks are whole, all of a kind must find room: sum over s of floor((T - s u) / (m w)) >= n. With one chunk a stage waits for
-// all that those before it hold: m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
+// T >= ((m - 1) W + A) / p + u (p - 1) / 2, where A >= W is of a microbatch that nothing runs beside; and as blocks are whole, all of a kind must find
+// room: sum over s of floor((T - s u) / (m w)) >= n. With one chunk a stage waits for all that those before it hold: m t(s) + t(0) + ... + t(s - 1) <= T, which is best met by t(s) = T / m (1 - 1 / m)^s.
 sim::SimTime least_time(const LeastWork& work, const Pipelined& pipeline);
 
 // Of the first and the last stage, which hold the embedding and the head.

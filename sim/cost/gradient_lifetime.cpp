@@ -26,13 +26,19 @@ GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& 
   first_ = ByLayerKind<Operation>(model.firsts.size());
   for (const LayerIndex layer : model.firsts)
     if (model.goes_back(layer)) first_[model.kind(layer)] = backward_pieces(model, plan, layer).front().operation;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
-    auto& first = first_piece_.emplace_back(count_of(plan.chunks));
-    for (const StageAction& action : plan.order(stage)) {
-      auto& known = first[action.chunk.position()];
-      if (action.kind == ActionKind::Backward && !known.first.exists()) known = {action.microbatch, action.slice};
-    }
+  first_piece_.resize(count_of(plan.mesh.pipeline));
+}
+
+// A stage's order is made when it is asked for: who prices one layer asks for the first stage's alone.
+const std::vector<GradientLifetime::PieceOfStep>& GradientLifetime::first_pieces(StageIndex stage) const {
+  std::vector<PieceOfStep>& first = first_piece_[stage.position()];
+  if (!first.empty()) return first;
+  first.resize(count_of(plan_.chunks));
+  for (const StageAction& action : plan_.order(stage)) {
+    PieceOfStep& known = first[action.chunk.position()];
+    if (action.kind == ActionKind::Backward && !known.first.exists()) known = {action.microbatch, action.slice};
   }
+  return first;
 }
 
 bool GradientLifetime::may_begin(const TaskKey& key) const {
@@ -40,7 +46,7 @@ bool GradientLifetime::may_begin(const TaskKey& key) const {
 }
 
 bool GradientLifetime::is_first_piece(const TaskKey& key) const {
-  return first_piece_[key.stage.position()][key.chunk.position()] == std::pair(key.microbatch, key.slice);
+  return first_pieces(key.stage)[key.chunk.position()] == std::pair(key.microbatch, key.slice);
 }
 
 LayerIndex GradientLifetime::first_backward(const BucketSlot& slot) const {

@@ -21,7 +21,7 @@ bool drops_gradients(const ParallelPlan& plan);
 // stays, and back.
 bool has_buckets_beside(const ParallelPlan& plan);
 
-class GradientLifetime {
+class GradientLifetime {  // of one thread: what it has looked up it keeps
  public:
   GradientLifetime(const ModelGraph& model, const ParallelPlan& plan);  // both must outlive it
 
@@ -34,13 +34,15 @@ class GradientLifetime {
   LayerIndex first_backward(const BucketSlot& slot) const;  // a tied head adds to the embedding's gradient
 
  private:
+  using PieceOfStep = std::pair<MicrobatchIndex, SliceIndex>;
   LayerIndex first_backward(const Bucket& bucket) const;
+  const std::vector<PieceOfStep>& first_pieces(StageIndex stage) const;  // by chunk
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   bool ends_with_step_, is_limited_;
-  ByLayerKind<Operation> first_;                                                  // of a layer's backward
-  std::vector<std::vector<std::pair<MicrobatchIndex, SliceIndex>>> first_piece_;  // by stage and chunk
+  ByLayerKind<Operation> first_;                               // of a layer's backward
+  mutable std::vector<std::vector<PieceOfStep>> first_piece_;  // by stage and chunk; empty: nobody has asked
 };
 
 }  // namespace sim

@@ -32,18 +32,14 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
 
 // torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these. What DeepSpeed's
 // device steps beside the host comes in groups (sub_group_size), one after another.
-std::vector<Bytes> roots_of_moments(const ModelGraph& model, const ParallelPlan& plan) {
-  std::vector<Bytes> roots(count_of(plan.mesh.pipeline));
+Bytes roots_of_moments(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
+  Bytes roots{};
   if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW) return roots;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
-    for (const Bucket& bucket : make_buckets(model, plan, stage))
-      if (!bucket.frozen)
-        roots[stage.position()] +=
-            plan.bytes(Numbers::Moments, bucket.ready_after) * (stepped_elements(bucket, plan) - host_elements(bucket, plan));
+  for (const Bucket& bucket : make_buckets(model, plan, stage))
+    if (!bucket.frozen)
+      roots += plan.bytes(Numbers::Moments, bucket.ready_after) * (stepped_elements(bucket, plan) - host_elements(bucket, plan));
   constexpr std::int64_t kGroup = 1'000'000'000;
-  for (Bytes& of_stage : roots)
-    if (plan.offload_optimizer) of_stage = std::min(of_stage, plan.bytes(Numbers::Moments) * kGroup);
-  return roots;
+  return plan.offload_optimizer ? std::min(roots, plan.bytes(Numbers::Moments) * kGroup) : roots;
 }
 
 bool keeps_inputs(const ParallelPlan& plan) {
@@ -75,7 +71,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, 
       follows_units_(sim::follows_units(plan)),
       keeps_inputs_(keeps_inputs(plan)),
       whole_(std::move(whole)),
-      roots_(roots_of_moments(model, plan)),
+      roots_(count_of(plan.mesh.pipeline)),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
       made_(model.firsts.size()),
@@ -137,7 +133,7 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (task.key.operation == Operation::Update) {
     effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
-    effect.hold(MemoryCategory::Temporaries, roots_[task.key.stage.position()]);
+    effect.hold(MemoryCategory::Temporaries, roots(task.key.stage));
   }
   if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
   if (task.bucket.exists() && ends_second_copy(task.key))
@@ -294,6 +290,12 @@ const Piece& MemoryEffects::piece_of(const TaskKey& key) const {
   return *std::ranges::find_if(pieces[model_.kind(key.layer)], [&](const Piece& one) {
     return one.operation == key.operation && one.group == key.group && one.sequence == key.sequence;
   });
+}
+
+Bytes MemoryEffects::roots(StageIndex stage) const {
+  std::optional<Bytes>& known = roots_[stage.position()];
+  if (!known) known = roots_of_moments(model_, plan_, stage);
+  return *known;
 }
 
 // Of the columns of all heads: what a rank made of them is gathered, and its whole heads are copied.

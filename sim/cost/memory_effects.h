@@ -113,6 +113,7 @@ class MemoryEffects {
     return bool(plan_.workload.precision.weight_codec()) && gather.key.group != MeshAxis::Reshard;
   }
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
+  Bytes roots(StageIndex stage) const;  // of all second moments, while its device steps them
   bool copies_exchanged(const Task& task) const;
   // What of its segment a task runs operator by operator; null: it runs otherwise.
   std::optional<SegmentRun> run_of_backward(const Role& role) const;
@@ -141,7 +142,7 @@ class MemoryEffects {
   GradientLifetime gradients_;
   bool splits_, follows_units_, keeps_inputs_;
   WholeBackwards whole_;
-  std::vector<Bytes> roots_;  // of all second moments of a stage, while its device steps them
+  mutable std::vector<std::optional<Bytes>> roots_;  // by stage, of those that were asked for
   ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;

@@ -89,13 +89,17 @@ Block v_block(PipelineShape shape, StageIndex stage, const VSlopes& slopes) {
   return block;
 }
 
-std::vector<StageAction> repeated(const Block& block, std::int32_t length, std::int32_t microbatches) {
-  std::vector<Start> all;
-  for (MicrobatchIndex m(0); m.value() < microbatches; ++m)
-    for (const Start& one : block) all.push_back({one.time + length * m.value(), {one.action.kind, m, one.action.chunk}});
-  std::sort(all.begin(), all.end(), [](const Start& a, const Start& b) { return a.time < b.time; });
+// Of every period at most one microbatch starts a pass, and no two passes start at once: in the order of their places in the period.
+std::vector<StageAction> repeated(Block block, std::int32_t length, std::int32_t microbatches) {
+  std::ranges::sort(block, {}, [&](const Start& one) { return one.time % length; });
+  const auto [first, last] = std::ranges::minmax(block, {}, &Start::time);
   std::vector<StageAction> order;
-  for (const Start& one : all) order.push_back(one.action);
+  order.reserve(block.size() * count_of(microbatches));
+  for (std::int32_t period = first.time / length; period < last.time / length + microbatches; ++period)
+    for (const Start& one : block) {
+      const std::int32_t microbatch = period - one.time / length;
+      if (0 <= microbatch && microbatch < microbatches) order.push_back({one.action.kind, MicrobatchIndex(microbatch), one.action.chunk});
+    }
   return order;
 }
 

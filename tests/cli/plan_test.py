@@ -47,6 +47,8 @@ class Plan(program.ProgramTest):
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
         alone = self.document("plan", *program.SMALL)["ranked"][0]
         fewer = self.document("plan", *program.SMALL, "--fewer")["ranked"][0]
+        said = [f"up to {word}" if option == "--devices" else word for option, word in zip(("", *program.SMALL), program.SMALL)]
+        self.assertEqual(self.document("plan", *said)["ranked"][0]["plan"], fewer["plan"])
         self.assertLessEqual(fewer["result"]["step_time_seconds"], alone["result"]["step_time_seconds"] * 1.01)
 
     def test_energy_ranks_by_joules_of_all_devices(self):

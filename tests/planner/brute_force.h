@@ -51,15 +51,14 @@ class BruteForce {
     return found;
   }
 
- private:
   using Place = std::pair<bool, std::size_t>;  // with a host or without, and of the space
-
   const sim::SimulationResult& simulated(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const Place& place) {
     const auto [known, is_new] = known_.try_emplace(place);
     if (is_new) known->second = simulate(model, plan);
     return known->second;
   }
 
+ private:
   std::map<Place, sim::SimulationResult> known_;
 };
 
