@@ -100,21 +100,29 @@ std::optional<TokenLayout> by_index(const std::string& path, std::int64_t size) 
   return TokenLayout{.begin = Bytes(0), .width = Bytes(*width), .tokens = tokens};
 }
 
-// Tokens below 65,536 in 32 bits: every second 16-bit number is 0.
-bool looks_like_32_bits(std::string_view bytes) {
+// Small numbers in twice the width of Half: every second Half is 0.
+template <class Half>
+bool looks_twice_as_wide(std::string_view bytes) {
   constexpr std::size_t kEnough = 64;
   if (bytes.size() < kEnough) return false;
   bool has_others = false;
-  for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-    if (at<std::uint16_t>(bytes, i + 2) != 0) return false;
-    has_others = has_others || at<std::uint16_t>(bytes, i) != 0;
+  for (std::size_t i = 0; i + 2 * sizeof(Half) <= bytes.size(); i += 2 * sizeof(Half)) {
+    if (at<Half>(bytes, i + sizeof(Half)) != 0) return false;
+    has_others = has_others || at<Half>(bytes, i) != 0;
   }
   return has_others;
 }
 
-TokenLayout plain(const std::string& path, std::string_view bytes, std::int64_t size, TokenType stated) {
-  if (stated == TokenType::Unstated && looks_like_32_bits(bytes))
+void refuse_wider(const std::string& path, std::string_view bytes, TokenType stated) {
+  if (stated == TokenType::Uint16) return;  // it may be meant
+  if (looks_twice_as_wide<std::uint32_t>(bytes))
+    refuse(path, "looks like 64-bit integers: every second 32-bit number is 0", "write its tokens as uint16 or uint32");
+  if (stated == TokenType::Unstated && looks_twice_as_wide<std::uint16_t>(bytes))
     refuse(path, "looks like 32-bit tokens: every second 16-bit number is 0", "say what it is: --token-type uint32, or uint16");
+}
+
+TokenLayout plain(const std::string& path, std::string_view bytes, std::int64_t size, TokenType stated) {
+  refuse_wider(path, bytes, stated);
   const std::int64_t width = stated == TokenType::Uint32 ? 4 : 2;
   if (size == 0 || size % width != 0)
     refuse(path, fmt::format("has {} bytes, which is no whole number of {}-byte tokens", size, width),

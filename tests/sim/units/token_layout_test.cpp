@@ -65,6 +65,15 @@ TEST_F(TokenLayoutOf, LongTokensAreNotReadAsShortOnes) {
   EXPECT_EQ(refusal(file("b.bin", std::string(400, '\0'))), "") << "nothing but zeros says nothing";
 }
 
+TEST_F(TokenLayoutOf, IntegersOf64BitsAreNoTokensOf32) {
+  const std::vector<std::uint16_t> tokens = short_tokens();
+  const std::string path = file("a.bin", bytes_of(std::vector<std::uint64_t>(tokens.begin(), tokens.end())));
+  for (const TokenType stated : {TokenType::Unstated, TokenType::Uint32}) {
+    EXPECT_THAT(refusal(path, stated), ::testing::HasSubstr("looks like 64-bit integers"));
+    EXPECT_THAT(refusal(path, stated), ::testing::Not(::testing::HasSubstr("--token-type"))) << "which would not help";
+  }
+}
+
 TEST_F(TokenLayoutOf, OurHeaderSaysTheType) {
   const std::string path = file("a.bin", token_header(Bytes(4)) + bytes_of(wide_tokens()));
   const TokenLayout layout = token_layout(path, TokenType::Unstated);
