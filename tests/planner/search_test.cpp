@@ -145,7 +145,7 @@ struct Certified {
     ++questions;
     candidates += result.candidates;
   }
-  void record() const {  // for planner/certificate_table.py
+  void record() const {  // in the report of GoogleTest
     testing::Test::RecordProperty("certificates", std::to_string(questions));
     testing::Test::RecordProperty("candidates", std::to_string(candidates));
   }
