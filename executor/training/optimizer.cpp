@@ -13,7 +13,6 @@
 #include "executor/kernels/kept_moments.h"
 #include "executor/kernels/muon.h"
 #include "executor/kernels/on_device.h"
-#include "executor/model/tensor_part.h"
 #include "sim/task_graph/task.h"
 
 namespace executor {
@@ -221,9 +220,8 @@ void Optimizer::update_matrices(const FlatBucket& bucket, const Stepped& all, co
       continue;
     }
     const std::int64_t matrices = parameter.expert ? plan_.model.experts->experts / plan_.mesh.expert : 1;
-    const std::int64_t columns = TensorPart(parameter, parameters_.tensor()).columns();
     const auto matrix = [&](const at::Tensor& flat, std::int64_t at) {
-      return flat.defined() ? flat.view({matrices, -1, columns}).select(0, at) : at::Tensor();
+      return flat.defined() ? flat.view({matrices, -1, slot.columns}).select(0, at) : at::Tensor();
     };
     for (std::int64_t at = 0; at < matrices; ++at)
       step_muon({.master = matrix(bucket.master(range), at),

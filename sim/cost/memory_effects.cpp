@@ -22,9 +22,7 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
     if (!slot.is_matrix_of_block || (!bucket.first_of.empty() && !is_owned_by(bucket, slot, bucket.fullest))) continue;
     const Parameter& parameter = sim::at(model.layer(slot.layer).parameters, slot.parameter);
     const std::int64_t each = slot.elements / (parameter.expert ? plan.model.experts->experts / plan.mesh.expert : 1);
-    const std::int64_t cut = parameter.expert ? plan.mesh.expert_cut() : plan.mesh.tensor;
-    const std::int64_t columns = parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1);
-    const std::int64_t shorter = std::min(columns, each / columns);
+    const std::int64_t shorter = std::min(slot.columns, each / slot.columns);
     most = std::max(most, 6 * each + 5 * shorter * shorter);
   }
   return plan.bytes(Numbers::Masters, bucket.ready_after) * most;

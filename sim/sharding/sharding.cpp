@@ -197,8 +197,7 @@ Bytes sent_bytes(const ParallelPlan& plan, const Bucket& bucket, ShardRange owne
 double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parameter, const BucketSlot& slot) {
   if (plan.workload.optimizer != OptimizerKind::Muon || !slot.is_matrix_of_block) return 0;
   const double matrices = parameter.expert ? static_cast<double>(plan.model.experts->experts) / plan.mesh.expert : 1;
-  const std::int32_t cut = parameter.expert ? plan.mesh.expert_cut() : plan.mesh.tensor;
-  const double columns = static_cast<double>(parameter.columns) / (parameter.split == TensorSplit::Columns ? cut : 1);
+  const auto columns = static_cast<double>(slot.columns);
   const double rows = static_cast<double>(slot.elements) / matrices / columns, m = std::min(rows, columns), n = std::max(rows, columns);
   return matrices * 5 * 2 * m * m * (2 * n + m);
 }

@@ -102,7 +102,7 @@ BUGS = [
     ("query_share.cpp", *before("merge_scores(into, scores);\n  }", f"if ({is_bug('SinkOfEachBlock')}) merge_scores(into, rows(nothing_attended(), part));\n    ")),
     ("query_share.cpp", ".keys = of(source, part.keys)", f".keys = of({is_bug('BlocksPositions')} ? shape_->rank : source, part.keys)"),
     ("query_share.cpp", *before("add_sink_gradient(shape_->scores", f"if (!{is_bug('UntaughtSinks')}) ")),
-    ("optimizer.cpp", "TensorPart(parameter, parameters_.tensor()).columns();", f"{is_bug('WholeColumns')} ? parameter.columns : TensorPart(parameter, parameters_.tensor()).columns();"),
+    ("optimizer.cpp", "flat.view({matrices, -1, slot.columns})", f"flat.view({{matrices, -1, {is_bug('WholeColumns')} ? parameter.columns : slot.columns}})"),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),
     ("token_file.cpp", ".documents = Documents(std::move(rows))};", f".documents = {is_bug('RowsAsFiled')} ? documents : Documents(std::move(rows))}};"),
     ("token_share.cpp", "return tokens_of(cut_of(plan, rank, slice));",
