@@ -160,39 +160,27 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
   using enum sim::Phase;
   using enum sim::Operation;
   using Stage = PipelineStage;
+  constexpr bool kAgain = true;  // to recompute is to compute
   static constexpr auto kRows = std::to_array<Row>({
       {Forward, Embedding, &Stage::embedding},
       {Forward, EmbeddingPositions, &Stage::embedding_positions},
-      {Forward, AttentionNorm, &Stage::segment_norm},
-      {Forward, Attention, &Stage::segment},
-      {Forward, AttentionInput, &Stage::attention_input},
-      {Forward, AttentionHeads, &Stage::attention_heads},
-      {Forward, AttentionScores, &Stage::attention_scores},
-      {Forward, AttentionOutput, &Stage::attention_output},
-      {Forward, AttentionResidual, &Stage::segment_residual},
-      {Forward, MlpNorm, &Stage::segment_norm},
-      {Forward, Mlp, &Stage::segment},
-      {Forward, ExpertInput, &Stage::expert_input},
-      {Forward, Experts, &Stage::experts},
-      {Forward, ExpertOutput, &Stage::expert_output},
-      {Forward, MlpResidual, &Stage::segment_residual},
+      {Forward, AttentionNorm, &Stage::segment_norm, kAgain},
+      {Forward, Attention, &Stage::segment, kAgain},
+      {Forward, AttentionInput, &Stage::attention_input, kAgain},
+      {Forward, AttentionHeads, &Stage::attention_heads, kAgain},
+      {Forward, AttentionScores, &Stage::attention_scores, kAgain},
+      {Forward, AttentionOutput, &Stage::attention_output, kAgain},
+      {Forward, AttentionResidual, &Stage::segment_residual, kAgain},
+      {Forward, MlpNorm, &Stage::segment_norm, kAgain},
+      {Forward, Mlp, &Stage::segment, kAgain},
+      {Forward, ExpertInput, &Stage::expert_input, kAgain},
+      {Forward, Experts, &Stage::experts, kAgain},
+      {Forward, ExpertOutput, &Stage::expert_output, kAgain},
+      {Forward, MlpResidual, &Stage::segment_residual, kAgain},
       {Forward, HeadNorm, &Stage::head_norm},
       {Forward, Head, &Stage::head},
       {Forward, HeadExponentials, &Stage::head_exponentials},
       {Forward, HeadLoss, &Stage::head_loss},
-      {Recompute, AttentionNorm, &Stage::segment_norm},
-      {Recompute, Attention, &Stage::segment},
-      {Recompute, AttentionInput, &Stage::attention_input},
-      {Recompute, AttentionHeads, &Stage::attention_heads},
-      {Recompute, AttentionScores, &Stage::attention_scores},
-      {Recompute, AttentionOutput, &Stage::attention_output},
-      {Recompute, AttentionResidual, &Stage::segment_residual},
-      {Recompute, MlpNorm, &Stage::segment_norm},
-      {Recompute, Mlp, &Stage::segment},
-      {Recompute, ExpertInput, &Stage::expert_input},
-      {Recompute, Experts, &Stage::experts},
-      {Recompute, ExpertOutput, &Stage::expert_output},
-      {Recompute, MlpResidual, &Stage::segment_residual},
       {Backward, Head, &Stage::head_backward},
       {Backward, HeadNorm, &Stage::head_norm_backward},
       {Backward, MlpResidual, &Stage::segment_residual_backward},
@@ -215,8 +203,10 @@ const PipelineStage::Row* PipelineStage::find_row(const sim::TaskKey& key) {
       {Weight, Experts, &Stage::weights},
       {Weight, Attention, &Stage::weights},
   });
-  const auto row = std::find_if(kRows.begin(), kRows.end(),
-                                [&](const Row& candidate) { return candidate.phase == key.phase && candidate.operation == key.operation; });
+  const auto row = std::ranges::find_if(kRows, [&](const Row& candidate) {
+    const bool is_phase = candidate.phase == key.phase || (candidate.recomputes && key.phase == Recompute);
+    return is_phase && candidate.operation == key.operation;
+  });
   return row == kRows.end() ? nullptr : row;
 }
 

@@ -119,6 +119,7 @@ class PipelineStage {
     sim::Phase phase;
     sim::Operation operation;
     Perform perform;
+    bool recomputes = false;  // of a forward: performs the same task of a recomputation, too
   };
   static const Row* find_row(const sim::TaskKey& key);
   struct Visit {
