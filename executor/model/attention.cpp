@@ -24,6 +24,7 @@
 #include <optional>
 #include <utility>
 
+#include "executor/model/block_attention.h"
 #include "executor/model/dropped_attention.h"
 #include "executor/model/gradient_place.h"
 
@@ -60,7 +61,7 @@ class ScoredAttention {
         sequence_(operands.queries.size(2)),
         keys_(operands.keys.size(2)),
         at_once_(heads_at_once(operands.queries, operands.keys)),
-        scale_(1.0 / std::sqrt(form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(3)))),
+        scale_(ScoreWidth{form.scale}.scale(operands)),
         out_of_sight_(out_of_sight()) {}
 
   template <class Each>
@@ -91,7 +92,7 @@ class ScoredAttention {
   HeadOperands gradients(const at::Tensor& output_gradient, const at::Tensor& kept) const;
 
  private:
-  at::Tensor own_sinks(const at::Tensor& all) const { return all.narrow(0, form_.first_sink, operands_.queries.size(1)); }
+  at::Tensor own_sinks(const at::Tensor& all) const { return form_.dealt_sinks(all, operands_.queries.size(1)); }
   static at::Tensor of_heads(const at::Tensor& numbers, Place place) { return numbers.narrow(0, place.head, place.heads).view({-1, 1, 1}); }
   void add_distances(const at::Tensor& scores, Place place) const {
     const at::Tensor table = form_.distances.value.detach().narrow(0, place.head, place.heads);
@@ -103,8 +104,7 @@ class ScoredAttention {
     table.index_add_(1, form_.columns.flatten(), slope.flatten(1).to(table.scalar_type()));
   }
   at::Tensor capped(Place place) const {
-    at::Tensor scores = product(at(operands_.queries, place), at(operands_.keys, place).transpose(1, 2)).mul_(scale_);
-    return form_.cap > 0 ? scores.div_(form_.cap).tanh_().mul_(form_.cap) : scores;
+    return form_.capped(product(at(operands_.queries, place), at(operands_.keys, place).transpose(1, 2)).mul_(scale_));
   }
   // -infinity where a query does not see the key, else 0.
   at::Tensor out_of_sight() const {
@@ -158,7 +158,7 @@ HeadOperands ScoredAttention::gradients(const at::Tensor& output_gradient, const
             .add_(probability.sum(2, true).sub_(1).mul_(mean).sum({1, 2}));
     slope.sub_(mean).mul_(probability);
     distances_backward(slope, place);
-    if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
+    if (form_.cap > 0) form_.through_cap(slope, capped(place));
     slope.mul_(scale_);
     at(result.queries, place).copy_(product(slope, at(operands_.keys, place)));
     at(result.keys, place).copy_(product(slope.transpose(1, 2), at(operands_.queries, place)));
@@ -240,6 +240,12 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
 };
 
 }  // namespace
+
+at::Tensor ScoreForm::capped(const at::Tensor& scores) const { return cap > 0 ? scores.div_(cap).tanh_().mul_(cap) : scores; }
+
+void ScoreForm::through_cap(const at::Tensor& slope, const at::Tensor& of_capped) const {
+  slope.mul_(of_capped.div_(cap).square_().neg_().add_(1));
+}
 
 bool ScoreForm::knows_kernel(std::int64_t sequence) const {
   return sees_all_behind(sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();

@@ -38,7 +38,11 @@ struct ScoreForm {
     return is_causal ? window : (window + 1) / 2;
   }  // of a window: keys in sight on one side, the own one included
   bool sees_all_behind(std::int64_t sequence) const { return window == 0 || reach() >= sequence; }
-  bool knows_kernel(std::int64_t sequence) const;  // scores as the fused kernel makes them
+  bool knows_kernel(std::int64_t sequence) const;     // scores as the fused kernel makes them
+  at::Tensor capped(const at::Tensor& scores) const;  // in their place
+  void through_cap(const at::Tensor& slope,
+                   const at::Tensor& of_capped) const;  // of S' to that of S; overwrites both, of_capped: S' of a cap
+  at::Tensor dealt_sinks(const at::Tensor& all, std::int64_t count) const { return all.narrow(0, first_sink, count); }  // of the heads here
 };
 
 // q, k, v [samples, heads here, sequence, head_dim] -> [samples * sequence, heads here * head_dim]. With dropout values may be of another width.

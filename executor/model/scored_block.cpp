@@ -39,8 +39,7 @@ class ScoredBlock {
   at::Tensor of_keys(const at::Tensor& by_head, SampleHead place) const { return at(by_head, {place.sample, place.head / times_}); }
 
   at::Tensor capped(SampleHead place) const {
-    at::Tensor scores = at::mm(at(operands_.queries, place), of_keys(operands_.keys, place).t()).to(wide_.dtype()).mul_(scale_);
-    return form_.cap > 0 ? scores.div_(form_.cap).tanh_().mul_(form_.cap) : scores;
+    return form_.capped(at::mm(at(operands_.queries, place), of_keys(operands_.keys, place).t()).to(wide_.dtype()).mul_(scale_));
   }
   at::Tensor scores(SampleHead place) const {
     at::Tensor all = capped(place);
@@ -52,7 +51,7 @@ class ScoredBlock {
     return scores(place).sub_(log_sum_exp.masked_fill(log_sum_exp == kOutOfSight, 0).unsqueeze(1)).exp_();
   }
   void backward(at::Tensor& slope, SampleHead place) const {
-    if (form_.cap > 0) slope.mul_(capped(place).div_(form_.cap).square_().neg_().add_(1));
+    if (form_.cap > 0) form_.through_cap(slope, capped(place));
     slope.mul_(scale_);
   }
   const at::TensorOptions& wide() const { return wide_; }
@@ -77,8 +76,6 @@ class ScoredBlock {
 };
 
 using SampleHead = ScoredBlock::SampleHead;
-
-at::Tensor own_sinks(const ScoreForm& form, const at::Tensor& all, std::int64_t heads) { return all.narrow(0, form.first_sink, heads); }
 
 }  // namespace
 
@@ -119,15 +116,15 @@ HeadOperands scored_block_gradients(const HeadOperands& operands, const MergedSc
 }
 
 at::Tensor sink_scores(const ScoreForm& form, at::IntArrayRef sizes, at::TensorOptions options) {
-  return at::empty(sizes, options).copy_(own_sinks(form, form.sinks.value.detach(), sizes.back()));
+  return at::empty(sizes, options).copy_(form.dealt_sinks(form.sinks.value.detach(), sizes.back()));
 }
 
 void add_sink_gradient(const ScoreForm& form, const MergedScores& merged) {
   if (!form.sinks.gradient.defined()) return;
   const at::Tensor& sums = merged.scores.log_sum_exp;
-  const at::Tensor sinks = own_sinks(form, form.sinks.value.detach(), sums.size(2)).to(sums.scalar_type());
+  const at::Tensor sinks = form.dealt_sinks(form.sinks.value.detach(), sums.size(2)).to(sums.scalar_type());
   const at::Tensor mean = merged.output_gradient.to(sums.scalar_type()).mul(merged.scores.output).sum(3);
-  own_sinks(form, started(form.sinks.gradient), sums.size(2)).sub_((sinks - sums).exp_().mul_(mean).sum(0).sum(0));
+  form.dealt_sinks(started(form.sinks.gradient), sums.size(2)).sub_((sinks - sums).exp_().mul_(mean).sum(0).sum(0));
 }
 
 }  // namespace executor

@@ -188,6 +188,27 @@ std::optional<CutHeads> cut_heads(const sim::ModelConfig& config, const HeadShap
   return SharedKeys(shape, {.all = tensor.degree, .own = tensor.rank, .kv_heads = config.kv_heads});
 }
 
+HeadNorms behind_turn(HeadNorms norms, const at::Tensor& rotary, const Documents& documents = {}) {
+  norms.turn_first = rotary, norms.documents = documents;
+  return norms;
+}
+
+bool norms_behind_turn(const sim::ModelConfig& config, const SegmentSettings& settings) {
+  return sim::norms_turned_heads(config) && settings.rotary.defined();
+}
+
+// Of whole heads in front of their scores: norms; where keys are passed on their turn, too, if it comes first. Those of all heads are made where ranks meet.
+std::function<at::Tensor(const at::Tensor&)> behind_columns_of(const sim::ModelConfig& config, HeadShape shape, const HeadNorms& norms,
+                                                               const SegmentSettings& settings) {
+  if (norms_behind_turn(config, settings) && settings.passes_keys) {
+    shape.sequence = settings.tokens;
+    return [shape, turned = behind_turn(norms, settings.rotary)](const at::Tensor& joint) { return norm_heads(joint, shape, turned); };
+  }
+  const bool are_normed = norms.is_joint && settings.tensor.degree > 1;
+  if (config.qk_norm == sim::QkNorm::None || sim::norms_turned_heads(config) || are_normed) return nullptr;
+  return [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
+}
+
 }  // namespace
 
 BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& layer, const SegmentSettings& settings) {
@@ -225,13 +246,10 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
   const HeadNorms norms{.queries = norm_layer(config, layer, names.of("q_head_norm")),
                         .keys = norm_layer(config, layer, names.of("k_head_norm")),
                         .is_joint = config.qk_norm == sim::QkNorm::Joint};
-  const bool norms_turned = sim::norms_turned_heads(config) && settings.rotary.defined(),
-             turns_first = norms_turned && settings.passes_keys;
+  const bool norms_turned = norms_behind_turn(config, settings);
   const auto operands_of = [dealt, norms, norms_turned, rotary = settings.rotary](const at::Tensor& joint, const Documents& positions) {
     if (!norms_turned) return split_joint(joint, dealt, rotary, positions);
-    HeadNorms behind = norms;
-    behind.turn_first = rotary, behind.documents = positions;
-    return split_joint(norm_heads(joint, dealt, behind), dealt, {});
+    return split_joint(norm_heads(joint, dealt, behind_turn(norms, rotary, positions)), dealt, {});
   };
   const GateKind gate = config.softplus_gate ? GateKind::Softplus : GateKind::Sigmoid;
   SegmentFunctions functions{.middle = [operands_of, form, gate](const at::Tensor& joint, const CoreInputs& inputs) {
@@ -241,16 +259,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
     return gates.defined() ? gated_heads(mixed, gates, gate) : mixed;
   }};
   functions.cut_heads = cut_heads(config, shape, norms, settings.tensor);
-  const bool are_normed = functions.cut_heads && norms.is_joint;
-  if (config.qk_norm != sim::QkNorm::None && !sim::norms_turned_heads(config) && !are_normed)
-    functions.behind_in = [shape, norms](const at::Tensor& joint) { return norm_heads(joint, shape, norms); };
-  if (turns_first) {
-    HeadShape here = shape;
-    here.sequence = settings.tokens;
-    HeadNorms behind = norms;
-    behind.turn_first = settings.rotary;
-    functions.behind_in = [here, behind](const at::Tensor& joint) { return norm_heads(joint, here, behind); };
-  }
+  functions.behind_in = behind_columns_of(config, shape, norms, settings);
   return segment(std::move(functions));
 }
 
