@@ -75,11 +75,6 @@ bool has_heads_of_two_widths(const ModelConfig& model) {
   return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
 }
 
-// Where ranks have a part of the columns of a head, or of a norm.
-bool meets_at_heads(const ParallelPlan& plan) {
-  return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
-}
-
 // Of a head of keys, or of values, where several ranks make parts of it.
 bool cuts_unequal_columns(const ParallelPlan& plan) {
   const std::int64_t tensor = plan.mesh.tensor;

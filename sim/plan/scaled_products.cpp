@@ -40,10 +40,13 @@ bool scales_whole_tensors_or_rows(const ParallelPlan& plan) {
   return scales == ScaleRecipe::Tensorwise || scales == ScaleRecipe::Rowwise;
 }
 
+bool meets_at_heads(const ParallelPlan& plan) {
+  return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
+}
+
 bool agrees_on_scales(const ParallelPlan& plan) {
   const bool is_dense = !plan.model.experts && !plan.model.encoder && !plan.model.adapters && !plan.model.linear &&
-                        plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent &&
-                        plan.model.qk_norm != QkNorm::Joint && !shares_keys(plan.model, plan.mesh.tensor);
+                        plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent && !meets_at_heads(plan);
   return scales_whole_tensors_or_rows(plan) && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
          plan.cluster.hardware.kind == DeviceKind::Cpu;
 }

@@ -28,6 +28,7 @@ Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model);
 enum class ProductPass : std::uint8_t { Forward, Backward };
 bool scales_whole_tensors_or_rows(const ParallelPlan& plan);  // by what this step finds
 bool agrees_on_scales(const ParallelPlan& plan);
+bool meets_at_heads(const ParallelPlan& plan);  // tensor ranks have a part of the columns of a head, or of a norm: nobody agrees there
 // Numbers that one product of so many tokens asks for; 0: all that it reads is whole.
 std::int64_t asked_maxima(ScaleRecipe recipe, const Operator& product, std::int64_t tokens, ProductPass pass);
 // Tokens, or inputs and outputs, that share a scale: of recipes with tiles.

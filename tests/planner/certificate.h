@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/engine/out_of_memory.h"
 #include "tests/planner/brute_force.h"
 
 namespace planner {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "planner/evaluator.h"
 #include "sim/cost/prediction_interval.h"
-#include "sim/engine/out_of_memory.h"
 #include "tests/planner/brute_force.h"
 #include "tests/planner/certificate.h"
 
