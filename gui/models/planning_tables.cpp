@@ -8,6 +8,7 @@
 #include "planner/outlook.h"
 #include "sim/plan/field_uses.h"
 #include "sim/plan/field_words.h"
+#include "sim/units/unit_text.h"
 
 namespace gui {
 namespace {
