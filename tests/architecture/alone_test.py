@@ -1,7 +1,7 @@
 """Every file compiles by itself: the presets build rooms whole (unity), where a source can lean on what another one includes.
 
 With the commands of a build folder, -fsyntax-only: changed files of the product, and a sixteenth of it (rotation.py). Sources and headers stand without any
-precompiled header; tests, which are read before a release alone, stand behind theirs (tests/CMakeLists.txt), which each of them has.
+precompiled header, but for the executor's, which each of its files has (LibTorch costs 5 to 9 s a file); tests, which are read before a release alone, stand behind theirs (tests/CMakeLists.txt).
 
 usage: alone_test.py BUILD            changed files of the product, and the sixteenth whose turn it is
        alone_test.py BUILD --all      every file, before a release; prints a line with the date for docs/decisions/280-a-rotating-share.md
@@ -21,16 +21,17 @@ import tempfile
 import house
 import rotation
 
+BEHIND_THEIRS = ("tests", "executor")
 UNITY = re.compile(r'#include "([^"]+\.cpp)"')
 OF_OUTPUT = ("-o", "-MF", "-MT", "-MQ")
 MOST_CHANGED = 24   # of a merge of many, the sixteenth of them whose turn it is
 
 
-def kept(words, tests):
-    """A compile command without what belongs to an output, to warnings or to a precompiled header that is not the tests'."""
+def kept(words, top):
+    """A compile command of a room of `top` without what belongs to an output, to warnings or to a precompiled header that it stands without."""
     words, found = iter(words), []
     for word in words:
-        if word in OF_OUTPUT or (word == "-include" and not tests):
+        if word in OF_OUTPUT or (word == "-include" and top not in BEHIND_THEIRS):
             next(words)
         elif word not in ("-c", "-MD", "-MMD", "-Winvalid-pch"):
             found.append(word)
@@ -47,7 +48,7 @@ def commands(build):
             if path.suffix == ".cpp" and path.is_relative_to(house.ROOT) and not path.is_relative_to(build):
                 name = path.relative_to(house.ROOT)
                 words = [word for word in shlex.split(entry["command"]) if word != entry["file"]]
-                found.setdefault(str(name), kept(words, name.parts[0] == "tests"))
+                found.setdefault(str(name), kept(words, name.parts[0]))
     rooms = {str(pathlib.PurePath(path).parent): words for path, words in found.items()}
     headers = [path for path in house.sources((".h",)) if str(path.parent) in rooms]
     return found | {str(path): rooms[str(path.parent)] for path in headers}

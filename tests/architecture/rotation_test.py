@@ -13,7 +13,7 @@ class Rotation(unittest.TestCase):
         self.assertEqual(sorted(seen), sorted(names))
 
     def test_each_build_has_a_turn_that_some_test_waits_for(self):
-        seen = {rotation.build_of(at) for at in range(746, 746 + len(rotation.BUILDS))}
+        seen = {rotation.build_of(at) for at in range(746, 746 + len(rotation.BUILDS))} - {""}
         waiting = {name for path in house.ROOT.glob("tests/*/*.py") for name in re.findall(r'leave_to_the_next\("(\w+)"', path.read_text())}
         sanitizers = set(re.findall(r"^(\w+)\(\) \{$", (house.ROOT / "tests/sanitized/sanitizers.sh").read_text(), re.M)) - {"build", "caught"}
         self.assertEqual(seen, waiting | sanitizers)

@@ -3,6 +3,7 @@
 Of each number of ranks the first plan goes through `meshwright run`; the others share a job (perform_plans.cpp), and what that job did not end is run alone.
 """
 import collections
+import concurrent.futures
 import json
 import math
 import struct
@@ -63,7 +64,7 @@ def run_all(program, performer, plans, root):
 
 
 def problems_of(program, plan, folder, allowance):
-    """Problems of a run beside its plan; an allowance of memory in bytes."""
+    """Error of the predicted peak, and problems, of a run beside its plan; an allowance of memory in bytes."""
     compared = json.loads(call(program, "compare", folder, "--json"))
     memory = compared["memory_simulated_bytes"] / compared["memory_measured_bytes"] - 1
     problems = [f"{side}: {compared[side][:3]}" for side in ("only_simulated", "only_measured") if compared[side]]
@@ -72,8 +73,7 @@ def problems_of(program, plan, folder, allowance):
     beyond = HALF_WORKSPACE if multiplies_in_half(plan) else MAP_WORKSPACE if convolves(plan) else allowance
     if abs(memory) > MEMORY_ERROR + beyond / compared["memory_measured_bytes"]:
         problems.append(f"memory: {compared['memory_simulated_bytes']} simulated, {compared['memory_measured_bytes']} measured")
-    print(f"{plan.stem:44} memory {memory:+.1%}  {'; '.join(problems) or 'keys and ledger equal'}", flush=True)
-    return problems
+    return memory, problems
 
 
 def perform_all(program, performer, folder, root, allowance=0):
@@ -81,4 +81,9 @@ def perform_all(program, performer, folder, root, allowance=0):
     write_tokens(root)
     plans = sorted(folder.glob("*.json"))
     run_all(program, performer, plans, root)
-    return {plan.stem: problems_of(program, plan, root / plan.stem, allowance) for plan in plans}
+    found = {}
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for plan, (memory, problems) in zip(plans, pool.map(lambda plan: problems_of(program, plan, root / plan.stem, allowance), plans)):
+            print(f"{plan.stem:44} memory {memory:+.1%}  {'; '.join(problems) or 'keys and ledger equal'}", flush=True)
+            found[plan.stem] = problems
+    return found

@@ -37,7 +37,7 @@ case "${1:-both}" in
   turn)
     [ -z "${MESHWRIGHT_WHOLE:-}" ] || { address; thread; exit; }
     build=$(python3 tests/architecture/rotation.py)
-    case "$build" in address | thread) "$build" ;; *) echo "skipped: it is the turn of $build"; exit 77 ;; esac ;;
+    case "$build" in address | thread) "$build" ;; *) echo "skipped: it is the turn of ${build:-none}"; exit 77 ;; esac ;;
   address | thread) "$1" ;;
   *) sed -n '2,6p' "$0"; exit 2 ;;
 esac
