@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "planner/longest_step.h"
 #include "planner/node_cores.h"
 #include "planner/partition.h"
 #include "planner/recomputation.h"
@@ -164,6 +165,7 @@ const Evaluator::Work& Evaluator::work() {
       book_.add(key, *known);
     }
     work.layers.push_back(*std::move(known));
+    work.most = std::max(work.most, most(model_, work.layers.back()));
   }
   work.layer_times = times_of(work.layers, model_);
   return work;
@@ -209,7 +211,9 @@ StepTime Evaluator::least_time(std::span<const PlanCandidate> shape) {
                            .one_chunk = plan_.chunks == 1,
                            .splits_backward = plan_.splits_backward(),
                            .crosses_norm = may_cross_};
-  return {.step = planner::least_time(*least, pipeline), .computing = least->computing * pipeline.microbatches / pipeline.stages};
+  const double computing = picoseconds(least->computing) * static_cast<double>(pipeline.microbatches);
+  return {.step = planner::least_time(*least, pipeline),
+          .computing = is_too_long(computing) ? sim::SimTime{} : least->computing * pipeline.microbatches / pipeline.stages};
 }
 
 // Scores that are kept wait, too: fewer weight gradients are put off then.
@@ -238,6 +242,18 @@ sim::SimTime Evaluator::node_time() {
   return cores_time(plan_, core_share_, sketch_stages(model_, plan_, work().layers, transfers(), paired()));
 }
 
+// The first and the last microbatch pass all stages while the others wait.
+bool Evaluator::has_room(double beside) { return !is_too_long((work().most + beside) * static_cast<double>(plan_.num_pieces() + 2)); }
+
+StepTime Evaluator::first_step() {
+  if (!has_room())
+    return {.step = clamped(picoseconds(least_work(model_, work().layers).all) * static_cast<double>(plan_.num_pieces()) /
+                            plan_.mesh.pipeline)};
+  return {.step = may_cross_ ? busiest_time(model_, plan_, work().layers)
+                             : std::max(sketch_time(model_, plan_, work().layers, transfers(), paired()), node_time()),
+          .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}};
+}
+
 Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
   const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
   const std::int64_t words = work_words(candidate, casts_by_stage_);
@@ -248,14 +264,11 @@ Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) 
     first_bounds_.clear();
     first_orders_.clear();
   }
-  const FirstBounds made{
-      .time = {.step = may_cross_ ? busiest_time(model_, plan_, work().layers)
-                                  : std::max(sketch_time(model_, plan_, work().layers, transfers(), paired()), node_time()),
-               .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}},
-      .step_data = end_step_data(plan_),
-      .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
-      .cut_number = cut_number_,
-      .reduces_each = sim::reduces_each(plan_)};
+  const FirstBounds made{.time = first_step(),
+                         .step_data = end_step_data(plan_),
+                         .last_stage = plan_.site(plan_.num_virtual_stages() - 1).stage.value(),
+                         .cut_number = cut_number_,
+                         .reduces_each = sim::reduces_each(plan_)};
   return first_bounds_.emplace(words, made).first->second;
 }
 
@@ -379,6 +392,10 @@ Judgement Evaluator::judge(const PlanCandidate& candidate, const Matters& matter
   }
   if (matters && !matters(judgement.memory)) {
     judgement.verdict = Verdict::Beaten;
+    return judgement;
+  }
+  if (!has_room(plan_.crosses_norm() ? 0 : most(transfers()) + most(steps()))) {
+    judgement.time = first_step().step;
     return judgement;
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)

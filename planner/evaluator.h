@@ -52,6 +52,7 @@ class Evaluator {
   struct Work {  // of one microbatch
     std::vector<StageLayerPrices> layers;
     std::vector<sim::SimTime> layer_times;
+    double most = 0;  // picoseconds that it takes of all layers, on the stage where that is most
   };
   using WorkKey = std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm,
                              bool>;  // microbatch, words of the work, split backward, context algorithm, reduces each
@@ -91,6 +92,8 @@ class Evaluator {
   const std::vector<sim::StageAction>& first_order();
   sim::Bytes least_working();
   sim::SimTime node_time();
+  StepTime first_step();
+  bool has_room(double beside = 0);  // whether a step's sums fit on the clock; beside: picoseconds of a microbatch, beyond its layers
   const std::vector<StageTransfers>& transfers();
   const sim::TaskGraph& bare_devices();
   const std::vector<Pricer::Lie>& lies();

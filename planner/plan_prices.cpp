@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "planner/bucket_price.h"
+#include "planner/longest_step.h"
 #include "planner/recomputation.h"
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/source_edges.h"
@@ -40,8 +41,8 @@ SimTime alone(const sim::TaskCost& cost) {
       if (cost.uses[other].link == cost.uses[use].link) on_link += cost.uses[other].share;
     load = std::max(load, on_link);
   }
-  if (load == 1.0) return cost.duration;
-  return SimTime(static_cast<std::int64_t>(static_cast<double>(cost.duration.count()) * load));
+  if (load == 1.0) return cut_off(cost.duration);
+  return cut_off(clamped(picoseconds(cost.duration) * load));
 }
 
 SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
@@ -50,8 +51,8 @@ SimTime load_on(const sim::TaskCost& cost, sim::LinkId link) {
   SimTime load{};
   for (std::size_t use = 0; use < cost.num_uses; ++use)
     if (cost.uses[use].link == link)
-      load += SimTime(
-          static_cast<std::int64_t>(Work{cost.duration.count()} * static_cast<std::int64_t>(cost.uses[use].share * kUnits) / kUnits));
+      load += SimTime(static_cast<std::int64_t>(Work{cut_off(cost.duration).count()} *
+                                                static_cast<std::int64_t>(cost.uses[use].share * kUnits) / kUnits));
   return load;
 }
 
@@ -102,7 +103,8 @@ Exchange Pricer::exchange(sim::Task task) const {
 IssuedTask Pricer::issued(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
   const sim::TaskCost& cost = costs_.cost(task, devices_);
-  return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cost.issue, .drains = cost.drains} : IssuedTask{.time = alone(cost)};
+  return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cut_off(cost.issue), .drains = cost.drains}
+                           : IssuedTask{.time = alone(cost)};
 }
 
 bool Pricer::may_hide(const sim::Piece& piece) const {

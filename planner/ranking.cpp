@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "planner/longest_step.h"
 #include "sim/units/unit_text.h"
 
 namespace planner {
@@ -29,14 +30,12 @@ std::vector<sim::Violation> why_no_energy(const SearchRequest& request) {
            "add a block \"power\" to it: {\"load\": \"700 W\", \"idle\": \"145 W\", \"source\": \"...\"}, or rank by step or cost"}};
 }
 
-// 46 days, in a clock that counts 106: room for gaps. What takes longer never ends.
-constexpr double kLongestStep = 4e18;
 constexpr sim::Seconds kShortestStep(1e-6);
 
 // Whatever a step took: failures come before a restart has ended.
 bool never_ends(const SearchRequest& request) {
   const sim::ExpectedGoodput expected(request.whole.reliability, request.cluster.devices);
-  return !(expected.step(kShortestStep).count() * 1e12 < kLongestStep);
+  return is_too_long(expected.step(kShortestStep).count() * 1e12);
 }
 
 std::vector<sim::Violation> why_no_training(const SearchRequest& request) {
@@ -57,9 +56,6 @@ std::vector<sim::Violation> why_no_training(const SearchRequest& request) {
     found.push_back({"--spares", "gains nothing where a failed node is back at once", "add --repair-time"});
   return found;
 }
-
-sim::SimTime clamped(double picoseconds) { return sim::SimTime(static_cast<std::int64_t>(std::min(picoseconds, kLongestStep))); }
-double count(sim::SimTime time) { return static_cast<double>(time.count()); }
 
 }  // namespace
 
@@ -90,7 +86,7 @@ Ranking::Ranking(const SearchRequest& request) : objective_(request.objective), 
 sim::SimTime Ranking::of_step(const StepTime& time) const {
   if (goodput_) return clamped(goodput_->step(sim::to_seconds(time.step)).count() * 1e12);
   if (!counts_computing(objective_)) return time.step;
-  return clamped(idle_share_ * count(time.step) + (1 - idle_share_) * count(time.computing));
+  return clamped(idle_share_ * picoseconds(time.step) + (1 - idle_share_) * picoseconds(time.computing));
 }
 
 sim::SimTime Ranking::of(const StepTime& time, const PlanCandidate& candidate) const {

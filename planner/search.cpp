@@ -13,6 +13,7 @@
 #include "planner/explanation.h"
 #include "planner/found_so_far.h"
 #include "planner/known_plan.h"
+#include "planner/longest_step.h"
 #include "planner/looks.h"
 #include "planner/meshes.h"
 #include "planner/proof.h"
@@ -23,6 +24,7 @@
 #include "planner/twin.h"
 #include "planner/waiting_list.h"
 #include "sim/units/at.h"
+#include "sim/units/input_error.h"
 
 namespace planner {
 namespace {
@@ -30,6 +32,7 @@ namespace {
 // One round: candidates of several meshes at once, so many whatever the number of threads.
 constexpr std::size_t kRefined = 64, kSimulated = 8;
 constexpr std::size_t kSimulatedAtFirst = 2;  // until a plan is there to be shown
+constexpr std::int64_t kOutlasting = 64;      // simulated plans longer than the clock, where nothing else is found: nothing will be
 // Of so many meshes evaluators keep what candidates share. A front asks of hundreds: what is forgotten is made anew for whoever asks again.
 constexpr std::size_t kKeptMeshes = 96;
 
@@ -50,6 +53,7 @@ class Search {
   void judge();           // until nothing that is open can enter the result
   SearchResult answer();  // once, after that
   bool has_ranked() const { return so_far_.has_ranked(); }
+  void require_time() const;
   std::vector<RankedPlan> risky() const;  // that is faster than the best, if any
 
  private:
@@ -105,7 +109,7 @@ class Search {
   std::vector<std::size_t> kept_;      // meshes whose evaluators have something, the one asked last at the end
   std::optional<std::int64_t> known_;  // place of the plan that is looked at first
   std::mutex telling_;
-  std::int64_t done_ = 0;
+  std::int64_t done_ = 0, outlasting_ = 0;
   std::vector<sim::SimTime> shape_least_;  // by shape: what none of its plans takes less than; 0: nothing is known
   bool has_looked_ = false;                // at all: what waits is all that is open
   sim::SimTime best_{}, least_{};          // so far: rank of the best plan, and what no plan is below
@@ -132,8 +136,9 @@ bool Search::is_dismissed(std::int64_t index) {
 
 // 1: it is refused, or beaten.
 std::int64_t Search::sketch(std::int64_t index, const PlanCandidate& candidate) {
-  const sim::SimTime time = ranking_.of(evaluator(index).first_time(candidate), candidate);
-  if (is_beaten(time, index)) {
+  const StepTime first = evaluator(index).first_time(candidate);
+  const sim::SimTime time = first.step < kLongestStep ? ranking_.of(first, candidate) : kLongestStep;
+  if (time == kLongestStep || is_beaten(time, index)) {
     judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = time};
     return 1;
   }
@@ -187,7 +192,7 @@ std::vector<std::int64_t> Search::open_of(std::size_t mesh, std::span<const Look
   for (auto at = space_.candidates.from(meshes_.begin(mesh)); at.index() < meshes_.end(mesh) && !canceled();) {
     const std::size_t next = at.shape_end();
     const sim::SimTime least = shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()];
-    const bool is_slow = is_beaten(least, static_cast<std::int64_t>(next));
+    const bool is_slow = least == kLongestStep || is_beaten(least, static_cast<std::int64_t>(next));
     for (; at.index() < next; ++at) {
       const PlanCandidate one = *at;
       if (std::ranges::find(looks, look_of(one, smallest)) == looks.end()) continue;
@@ -339,16 +344,21 @@ void Search::simulate(const std::vector<std::int64_t>& candidates) {
     plans.push_back(evaluator(index).plan(candidate(index)));
     keep(meshes_.of(index));
   }
-  std::vector<std::optional<sim::SimulationResult>> results = simulate_all(model_, plans, cancel_);
+  std::vector<Simulated> results = simulate_all(model_, plans, cancel_);
   std::int64_t done = 0;
   for (std::size_t at = 0; at < candidates.size(); ++at) {
-    if (!results[at]) continue;  // canceled before
+    if (results[at].refused) {
+      if (!has_ranked() && ++outlasting_ >= kOutlasting) throw *results[at].refused;
+      judgement(candidates[at]) = {.verdict = Verdict::Beaten, .memory = judgement(candidates[at]).memory, .time = kLongestStep};
+      ++done;
+    }
+    if (!results[at].result) continue;  // or canceled before
     judgement(candidates[at]) = {.verdict = Verdict::Simulated,
-                                 .memory = results[at]->peak_memory,
-                                 .time = ranking_.of(step_time_of(*results[at]), candidate(candidates[at]))};
+                                 .memory = results[at].result->peak_memory,
+                                 .time = ranking_.of(step_time_of(*results[at].result), candidate(candidates[at]))};
     ++done;
     tell_twins(candidates[at]);
-    judgement(candidates[at]).verdict = so_far_.take(bound(candidates[at]), plans[at], *std::move(results[at]));
+    judgement(candidates[at]).verdict = so_far_.take(bound(candidates[at]), plans[at], *std::move(results[at].result));
   }
   so_far_.forget_others();
   take_stock();
@@ -374,6 +384,16 @@ void Search::judge() {
   look_at_all();
   judge_open([] { return false; });
   meshes_.forget();  // hundreds of megabytes
+}
+
+// Where nothing competes, and some would if their steps were not longer than the clock.
+void Search::require_time() const {
+  if (has_ranked() || canceled() || so_far_.fastest_risky() || request_.ceiling) return;
+  const auto is_beaten_by_clock = [](const Judgement& one) { return one.verdict == Verdict::Beaten && one.time == kLongestStep; };
+  if (std::ranges::none_of(judgements_, is_beaten_by_clock)) return;
+  throw sim::InputError("the step of every plan",
+                        {{"", "takes more than 46 days, and the clock holds 106",
+                          "check the rates and latencies of the hardware profile, or give fewer samples a step"}});
 }
 
 std::vector<RankedPlan> Search::risky() const {
@@ -413,6 +433,7 @@ bool may_ask_host(const SearchRequest& request) {
 SearchResult search(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   Search search(request, progress, cancel);
   search.judge();
+  search.require_time();
   const bool is_canceled = cancel != nullptr && cancel->load(std::memory_order_relaxed);
   if (search.has_ranked() || is_canceled || !may_ask_host(request)) return search.answer();
   SearchRequest with_host = request;

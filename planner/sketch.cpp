@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "planner/longest_step.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/plan/stage_layers.h"
 #include "sim/units/at.h"
@@ -107,11 +108,12 @@ SimTime fastest(const std::vector<StageLayerPrices>& stages, sim::LayerKind kind
 
 // Whether all blocks of the common kind find room in time.
 bool holds_blocks(SimTime time, const LeastWork& work, const Pipelined& pipeline, SimTime step) {
-  const std::int64_t of_block = work.common.count() * pipeline.microbatches;
+  __extension__ using Work = __int128;
+  const Work of_block = Work{work.common.count()} * pipeline.microbatches;
   std::int64_t room = 0;
   SimTime left = time;
   for (std::int64_t stage = 0; stage < pipeline.stages && left.count() > 0; ++stage, left -= step) {
-    room += left.count() / of_block;
+    room += static_cast<std::int64_t>(left.count() / of_block);
     if (room >= work.blocks) return true;
   }
   return false;
@@ -167,12 +169,15 @@ SimTime least_time(const LeastWork& work, const Pipelined& pipeline) {
   const double waiting =
       pipeline.one_chunk && !pipeline.splits_backward && !pipeline.crosses_norm ? all / (1 - std::pow(1 - 1 / m, stages)) : 0;
   const double issued = pipeline.crosses_norm ? 0 : static_cast<double>(work.issue.count()) * m / stages;
-  SimTime low(static_cast<std::int64_t>(std::max({even, waiting, issued}) * kRounding));
-  if (work.common.count() == 0 || holds_blocks(low, work, pipeline, step)) return low;
+  SimTime low = clamped(std::max({even, waiting, issued}) * kRounding);
+  if (low == kLongestStep || work.common.count() == 0 || holds_blocks(low, work, pipeline, step)) return low;
   const auto above = [](SimTime time) { return time + time / 16 + SimTime(1); };
   SimTime high = above(low);
-  for (; !holds_blocks(high, work, pipeline, step); high = above(high)) low = high;
-  for (constexpr std::int64_t kFineness = 4096; high - low > low / kFineness;) {
+  for (; !holds_blocks(high, work, pipeline, step); high = above(high)) {
+    low = high;
+    if (low >= kLongestStep) return kLongestStep;
+  }
+  for (constexpr std::int64_t kFineness = 4096; high - low > std::max(SimTime(1), low / kFineness);) {
     const SimTime middle = low + (high - low) / 2;
     (holds_blocks(middle, work, pipeline, step) ? high : low) = middle;
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "planner/longest_step.h"
 #include "planner/replay_stage.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/sharding/sharding.h"
@@ -98,14 +99,13 @@ Traffic traffic_of(const sim::ParallelPlan& plan, const sim::TaskGraph& devices,
 
 SimTime least_time(const Traffic& traffic, const sim::ParallelPlan& plan) {
   if (traffic.largest.empty() || plan.crosses_norm() || plan.offload_parameters || plan.mesh.copies() == 1) return {};
-  const std::int64_t pieces = plan.num_pieces(), reductions = sim::reduces_each(plan) ? pieces : 1;
-  const std::int64_t gathers = gathers_units(plan) && plan.reshard_after_forward ? pieces : 0;
+  const auto pieces = static_cast<double>(plan.num_pieces()), reductions = sim::reduces_each(plan) ? pieces : 1;
+  const double gathers = gathers_units(plan) && plan.reshard_after_forward ? pieces : 0;
   const LinkLoad& staying = traffic.largest[std::min(sim::count_of(plan.num_virtual_stages()), traffic.largest.size() - 1)];
   const auto of = [&](SimTime LinkLoad::*link) {
-    return traffic.reduced.*link * reductions + (traffic.gathered.*link - staying.*link) * gathers;
+    return picoseconds(traffic.reduced.*link) * reductions + picoseconds(traffic.gathered.*link - staying.*link) * gathers;
   };
-  const double all = static_cast<double>(std::max(of(&LinkLoad::port), of(&LinkLoad::uplink)).count());
-  return SimTime(static_cast<std::int64_t>(all * kOtherBuckets * traffic.evenness / plan.mesh.pipeline));
+  return clamped(std::max(of(&LinkLoad::port), of(&LinkLoad::uplink)) * kOtherBuckets * traffic.evenness / plan.mesh.pipeline);
 }
 
 }  // namespace planner

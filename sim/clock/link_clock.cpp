@@ -6,6 +6,8 @@
 namespace sim {
 namespace {
 
+constexpr double kUnstated = 1e8;  // bytes a second, of a network that a profile says nothing of: rows of one node ask for none
+
 // Share of a token's copies that go to another place than the ones before: each place gets it once.
 double met(const LinkClock::Copies& copies, double places) {
   const double neighbors = 1 + (copies.each - 1) * places / std::max(1.0, copies.in_turn);
@@ -37,8 +39,9 @@ LinkClock::LinkClock(const Device& device, const SoftwareStack& stack, const Mac
     link_rate_ *= machine.link_gbytes * 1e9 / 2 / inside.peak_bandwidth.value();
   for (const BytesPerSecond& rate : device.kernels.mesh_rates) mesh_rates_.push_back(rate.value());
   const BytesPerSecond stated = between.peak_bandwidth.value() > 0 ? between.peak_bandwidth : between.bandwidth;
-  sold_ = std::max(1e8, machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value());
-  node_rate_ = std::max(1e8, sold_ * device.kernels.network_share) * stack.network_share;
+  sold_ = machine.network_gbits > 0 ? machine.network_gbits * 1e9 / 8 : stated.value();
+  node_rate_ = (sold_ > 0 ? sold_ * device.kernels.network_share : kUnstated) * stack.network_share;
+  if (sold_ == 0) sold_ = kUnstated;
   oversubscription_ = between.oversubscription;
   sums_ = between.switch_sums;
   gain_ = device.kernels.all_reduce_gain;

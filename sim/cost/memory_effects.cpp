@@ -313,7 +313,7 @@ bool MemoryEffects::copies_exchanged(const Task& task) const {
 // The gradient of a block that is computed again: it is gathered, and the copy gone, before that begins.
 bool MemoryEffects::comes_early(const Task& task) const {
   return task.key.phase == Phase::Backward && task.key.operation == Operation::AllGather && task.key.group == MeshAxis::Tensor &&
-         task.key.sequence == 0 && plan_.recomputes(task.key.layer, MicrobatchIndex(0));
+         task.key.sequence == 0 && plan_.recomputes(task.key.layer, task.key.microbatch);
 }
 
 }  // namespace sim

@@ -24,6 +24,17 @@ TEST(LinkClock, GroupsThatLeaveTheNodeShareItsAdapters) {
   EXPECT_GT(one_a_node, 4 * whole_nodes);
 }
 
+// What a node is connected by is taken as it is said, at home over a line of 20 Mbit/s, too.
+TEST(LinkClock, SlowNetworksAreAsSlowAsTheyAre) {
+  Machine machine = a100_machine();
+  const auto time = [&](double gbits) {
+    machine.network_gbits = gbits;
+    return links(machine).collective(CollectiveKind::AllReduce, 1e10, {64, 1});
+  };
+  EXPECT_NEAR(time(1) / time(100), 100, 2);
+  EXPECT_NEAR(time(0.02) / time(1), 50, 0.1);
+}
+
 TEST(LinkClock, SaysWhatCarriesACollective) {
   const Machine machine = a100_machine();
   EXPECT_EQ(links(machine).algorithm(CollectiveKind::AllGather, {64, 1}), "ring");

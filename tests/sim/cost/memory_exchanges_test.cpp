@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sim/cost/memory_effects.h"
 #include "sim/cost/resident_memory.h"
@@ -82,6 +83,27 @@ TEST(MemoryExchanges, HeldLogitsAreJoinedBeforeTheStep) {
     EXPECT_EQ(sum(scene.memory.of(task, scene.graph).temporary, MemoryCategory::Activations), held_logits(plan, task.key.stage));
   }
   EXPECT_GT(held_logits(plan, StageIndex(1)), Bytes{});
+}
+
+// A block's gradient is gathered before the block is made again; where its microbatch is the one that is not, among what the backward copies.
+TEST(MemoryExchanges, AGradientIsGatheredEarlyWhereItsOwnMicrobatchIsMadeAgain) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
+  plan.cluster.software = load_software("torchtitan");
+  plan.cluster.software.compiled = false;
+  plan.sequence_parallel = true;
+  plan.microbatch_size = 2;
+  plan.workload.global_batch = 4;
+  plan.recompute = Recompute::Full;
+  plan.recompute_scope.but_last = true;
+  const Scene scene(plan);
+  std::map<MicrobatchIndex, Bytes> copied;  // by the gathers that a block's backward begins with
+  for (const Task& task : scene.graph.tasks())
+    if (task.key.phase == Phase::Backward && task.key.operation == Operation::AllGather && task.key.layer == LayerIndex(1) &&
+        task.key.sequence == 0)
+      copied[task.key.microbatch] += sum(scene.memory.of(task, scene.graph).temporary, MemoryCategory::CommunicationBuffers);
+  ASSERT_EQ(copied.size(), 2u);
+  EXPECT_EQ(copied[MicrobatchIndex(0)], Bytes{});
+  EXPECT_EQ(copied[MicrobatchIndex(1)], Bytes(4) * (plan.shard_shape().tokens() * plan.model.hidden));
 }
 
 }  // namespace
