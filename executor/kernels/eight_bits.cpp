@@ -21,17 +21,10 @@
 #include <tuple>
 #include <vector>
 
+#include "executor/kernels/on_device.h"
+
 namespace executor {
 namespace {
-
-struct FormatRow {
-  at::ScalarType type;
-  double largest;
-  std::int64_t largest_exponent;
-};
-constexpr FormatRow row_of(EightBits format) {
-  return format == EightBits::E4m3 ? FormatRow{at::kFloat8_e4m3fn, 448, 8} : FormatRow{at::kFloat8_e5m2, 57344, 15};
-}
 
 // frexp's mantissas are in [1/2, 1).
 at::Tensor floor_exponent(const at::Tensor& numbers) { return std::get<1>(at::frexp(numbers)).sub_(1); }
@@ -130,27 +123,32 @@ at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile) {
 }
 
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule) {
-  const FormatRow row = row_of(format);
-  at::Tensor scales = largest.reciprocal().mul_(row.largest);
+  const EightBitFormat to = format_of(format);
+  at::Tensor scales = largest.reciprocal().mul_(to.largest);
   if (rule == ScaleRule::PowerOfTwo) scales = power_of_two(floor_exponent(scales), largest);
-  if (rule == ScaleRule::Shared) scales = power_of_two(floor_exponent(largest).neg_().add_(row.largest_exponent), largest);
+  if (rule == ScaleRule::Shared) scales = power_of_two(floor_exponent(largest).neg_().add_(to.largest_exponent), largest);
   return at::where(largest > 0, scales, at::ones_like(largest));
 }
 
-at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, EightBits format) {
-  const FormatRow row = row_of(format);
-  return (numbers * scales).clamp_(-row.largest, row.largest).to(row.type);
+at::ScalarType type_of(EightBits format) { return format == EightBits::E4m3 ? at::kFloat8_e4m3fn : at::kFloat8_e5m2; }
+
+UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, const UnitForm& form) {
+  if (on_device::has_kernels(numbers)) return on_device::unit_operand(numbers, largest, form);
+  const at::Tensor scales = scales_of(largest, form.format, form.rule);
+  const double most = format_of(form.format).largest;
+  const at::Tensor codes = (numbers * scales).clamp_(-most, most).to(type_of(form.format));
+  return {.codes = (form.is_turned ? codes.t() : codes).contiguous(), .inverse = scales.reciprocal().view({-1, 1})};
 }
 
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile) {
-  const FormatRow row = row_of(format);
+  const double most = format_of(format).largest;
   if (numbers.is_cpu())
-    return format == EightBits::E4m3 ? rounded_by_loop<c10::Float8_e4m3fn>(numbers, scales, tile, row.largest)
-                                     : rounded_by_loop<c10::Float8_e5m2>(numbers, scales, tile, row.largest);
+    return format == EightBits::E4m3 ? rounded_by_loop<c10::Float8_e4m3fn>(numbers, scales, tile, most)
+                                     : rounded_by_loop<c10::Float8_e5m2>(numbers, scales, tile, most);
   const Extents extents(numbers, tile);
   const at::Tensor of_each = spread(spread(scales, 0, extents.rows), 1, extents.columns);
-  const at::Tensor result = (numbers.to(scales.scalar_type()) * of_each).clamp_(-row.largest, row.largest);
-  return result.copy_(result.to(at::kFloat).to(row.type)).div_(of_each);
+  const at::Tensor result = (numbers.to(scales.scalar_type()) * of_each).clamp_(-most, most);
+  return result.copy_(result.to(at::kFloat).to(type_of(format))).div_(of_each);
 }
 
 }  // namespace executor

@@ -1,8 +1,5 @@
-// Numbers as a matrix unit of 8 bit reads them, held in fp32 or fp64: scaled, rounded to a format, scaled back.
-// Formats: Micikevicius et al., "FP8 Formats for Deep Learning", 2022. Scales of powers of two: OCP Microscaling Formats, 2023.
-//
-//   e4m3   4 bits of exponent, 3 of mantissa   largest 448      inputs and weights
-//   e5m2   5 bits of exponent, 2 of mantissa   largest 57344    gradients
+// Numbers as a matrix unit of 8 bit reads them, held in fp32 or fp64: scaled, rounded to a format, scaled back; and those numbers themselves for units.
+// Formats and scales: executor/kernels/eight_bit_code.h.
 //
 // What is larger than a format's largest number becomes that (saturates), ties go to even. CPU and GPU alike: LibTorch's own casts. On a CPU numbers are
 // rounded in one pass, so that nothing but the result is made.
@@ -12,12 +9,9 @@
 
 #include <cstdint>
 
-namespace executor {
+#include "executor/kernels/eight_bit_code.h"
 
-enum class EightBits : std::uint8_t { E4m3, E5m2 };
-// How a scale is made of the largest magnitude that it is of. Exact: that becomes the format's largest number. PowerOfTwo: the power of two at or
-// below that scale. Shared: the exponent of the largest magnitude becomes the format's largest exponent (mx), so that it may saturate.
-enum class ScaleRule : std::uint8_t { Exact, PowerOfTwo, Shared };
+namespace executor {
 
 // Rows and columns of a matrix that share a scale; the last tile of a row or a column may be smaller.
 struct Tile {
@@ -27,8 +21,18 @@ struct Tile {
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile);
 // 1 where the largest magnitude is 0. In the type of `largest`.
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule);
-// The 8-bit numbers themselves, in LibTorch's float8 types: of scaled ones, not scaled back. scales: what broadcasts to numbers' shape.
-at::Tensor eight_bit_codes(const at::Tensor& numbers, const at::Tensor& scales, EightBits format);
+at::ScalarType type_of(EightBits format);  // LibTorch's
+struct UnitForm {
+  EightBits format;
+  ScaleRule rule;  // no Shared
+  bool is_turned;  // the unit's rows are the numbers' columns
+};
+struct UnitOperand {
+  at::Tensor codes, inverse;  // float8 [m, k]; fp32 [m or 1, 1]: what they are multiplied with
+};
+// What a unit is given. numbers: fp32 or of 16 bit [m, k], or turned [k, m]. largest: fp32, one magnitude, or one for each of the unit's rows. On a GPU one
+// kernel, elsewhere LibTorch's operators, with the same bits.
+UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, const UnitForm& form);
 // numbers [rows, columns], of any strides. scales [tiles down, tiles across], in the type of the result: fp32, or fp64 of fp64 numbers.
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile);
 

@@ -10,6 +10,7 @@
 
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/dropout_cuda.h"
+#include "executor/kernels/eight_bits_cuda.h"
 #include "executor/kernels/gated_silu_cuda.h"
 #include "executor/kernels/norm_cuda.h"
 #include "executor/kernels/numbers.h"
@@ -224,6 +225,31 @@ at::Tensor gated_silu_backward(const at::Tensor& joint, const at::Tensor& output
   return result;
 }
 
+UnitOperand unit_operand(const at::Tensor& all, const at::Tensor& largest, const UnitForm& form) {
+  const at::Tensor whole = all.contiguous(), magnitudes = largest.contiguous();
+  const std::int64_t rows = whole.size(0), columns = whole.size(1), scales = magnitudes.numel();
+  const UnitOperand result{at::empty(form.is_turned ? at::IntArrayRef({columns, rows}) : at::IntArrayRef({rows, columns}),
+                                     whole.options().dtype(type_of(form.format))),
+                           at::empty({scales, 1}, magnitudes.options())};
+  const EightBitShape shape{.rows = rows,
+                            .columns = columns,
+                            .is_turned = form.is_turned,
+                            .has_row_scales = scales > 1,
+                            .format = form.format,
+                            .rule = form.rule};
+  by_number(whole, [&]<class Number>(Number*) {
+    if constexpr (!std::is_same_v<Number, double>)
+      launch_eight_bits<Number>({.numbers = numbers<Number>(whole),
+                                 .largest = numbers<float>(magnitudes),
+                                 .codes = numbers<std::uint8_t>(result.codes),
+                                 .inverse = numbers<float>(result.inverse)},
+                                shape, stream_of(whole));
+    else
+      TORCH_CHECK(false, "no unit of 8 bit takes fp64");
+  });
+  return result;
+}
+
 #else
 
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard) {
@@ -264,6 +290,9 @@ void turn_heads(const at::Tensor&, const at::Tensor&, const RotaryShape&) { TORC
 at::Tensor gated_silu(const at::Tensor&) { TORCH_CHECK(false, "this build has no activation of its own for a device"); }
 at::Tensor gated_silu_backward(const at::Tensor&, const at::Tensor&) {
   TORCH_CHECK(false, "this build has no activation of its own for a device");
+}
+UnitOperand unit_operand(const at::Tensor&, const at::Tensor&, const UnitForm&) {
+  TORCH_CHECK(false, "this build rounds nothing to 8 bit on a device by a kernel of its own");
 }
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "executor/kernels/cross_entropy.h"
 #include "executor/kernels/dropout_draw.h"
+#include "executor/kernels/eight_bits.h"
 #include "executor/kernels/gradient_factor.h"
 #include "executor/kernels/masked_softmax_cuda.h"
 #include "executor/kernels/rotary_cuda.h"
@@ -56,5 +57,6 @@ void masked_softmax_backward(const at::Tensor& gradient, const at::Tensor& proba
 void turn_heads(const at::Tensor& joint, const at::Tensor& table, const RotaryShape& shape);
 at::Tensor gated_silu(const at::Tensor& joint);  // [rows, 2 width] -> [rows, width]
 at::Tensor gated_silu_backward(const at::Tensor& joint, const at::Tensor& output_gradient);
+UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, const UnitForm& form);
 
 }  // namespace executor::on_device

@@ -52,15 +52,14 @@ at::Tensor ScaledProduct::by_unit(const Factor& left, const Factor& right, at::S
 
 // A unit reads both along the rows of what it is given.
 at::Tensor ScaledProduct::unit_product(const Factor& left, const Factor& right, at::ScalarType type) const {
-  const Codes a = codes(left), b = codes(right);
+  const UnitOperand a = unit_operand(left), b = unit_operand(right);
   return at::_scaled_mm(a.codes, b.codes.t(), a.inverse, b.inverse.t(), /*bias=*/{}, /*scale_result=*/{}, type);
 }
 
-ScaledProduct::Codes ScaledProduct::codes(const Factor& of) const {
-  const at::Tensor scale = scales(of.numbers, of.which, of.along);
-  const at::Tensor numbers = eight_bit_codes(of.numbers, scale, format_of(row_of(recipe_), of.which)),
-                   inverse = scale.reciprocal().to(at::kFloat).view(is_rowwise() ? at::IntArrayRef({-1, 1}) : at::IntArrayRef({1, 1}));
-  return {.codes = (of.along == Along::Columns ? numbers : numbers.t()).contiguous(), .inverse = inverse};
+UnitOperand ScaledProduct::unit_operand(const Factor& of) const {
+  const RecipeRow row = row_of(recipe_);
+  return executor::unit_operand(of.numbers, magnitudes(of.numbers, of.which, of.along),
+                                {.format = format_of(row, of.which), .rule = row.rule, .is_turned = of.along == Along::Rows});
 }
 
 at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
@@ -113,16 +112,20 @@ at::Tensor ScaledProduct::largest(const at::Tensor& numbers, sim::Operand which,
   return largest_of_tiles(numbers, tile_of(which, along));
 }
 
-at::Tensor ScaledProduct::scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
-  const RecipeRow row = row_of(recipe_);
+at::Tensor ScaledProduct::magnitudes(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
   if (recipe_ == sim::ScaleRecipe::Delayed) {
     at::Tensor seen = maxima_.seen.select(0, static_cast<std::int64_t>(which));
     at::maximum_out(seen, seen, largest_of_tiles(numbers, {.rows = kAll, .columns = kAll}).squeeze().to(at::kFloat));
     const at::ScalarType wide = numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
-    return scales_of(maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide).view({1, 1}), format_of(row, which), row.rule);
+    return maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide).view({1, 1});
   }
   const at::Tensor& of_ranks = sim::at(agreed, which)[static_cast<std::size_t>(along)];
-  return scales_of(of_ranks.defined() ? of_ranks : largest(numbers, which, along), format_of(row, which), row.rule);
+  return of_ranks.defined() ? of_ranks : largest(numbers, which, along);
+}
+
+at::Tensor ScaledProduct::scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
+  const RecipeRow row = row_of(recipe_);
+  return scales_of(magnitudes(numbers, which, along, agreed), format_of(row, which), row.rule);
 }
 
 }  // namespace executor

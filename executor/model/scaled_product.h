@@ -57,11 +57,10 @@ class ScaledProduct {
 
  private:
   bool is_rowwise() const { return recipe_ == sim::ScaleRecipe::Rowwise; }
-  struct Codes {
-    at::Tensor codes, inverse;  // [m, k], what its numbers are multiplied with: [m or 1, 1]
-  };
-  Codes codes(const Factor& of) const;
+  UnitOperand unit_operand(const Factor& of) const;
   Tile tile_of(sim::Operand which, Along along) const;
+  at::Tensor magnitudes(const at::Tensor& numbers, sim::Operand which, Along along,
+                        const Agreed& agreed = {}) const;  // that scales are made of
   at::Tensor scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
   at::Tensor largest(const at::Tensor& numbers, sim::Operand which, Along along) const;
   struct Asked {

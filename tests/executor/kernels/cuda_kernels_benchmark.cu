@@ -10,6 +10,7 @@
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/cuda_block.cuh"
 #include "executor/kernels/dropout_cuda.h"
+#include "executor/kernels/eight_bits_cuda.h"
 #include "executor/kernels/exact_limbs.h"
 #include "executor/kernels/gated_silu_cuda.h"
 #include "executor/kernels/masked_softmax_cuda.h"
@@ -209,6 +210,21 @@ void layer(Report& report) {
   report.row("dropout, bf16", 4 * kTokens * kWidth, [&] { launch_dropout(output.data(), kTokens * kWidth, draw, nullptr); });
 }
 
+// An operand of Llama-1B's feed-forward part, as the forward reads it and as the gradient of the weight does.
+void eight_bits(Report& report) {
+  constexpr std::int64_t kRows = 1 << 15, kColumns = 8192;
+  Halves numbers(kRows * kColumns), codes(kRows * kColumns / 2);
+  Memory largest(1), inverse(1);
+  const EightBitOperand<Bfloat16Bits> of{.numbers = numbers.data(),
+                                         .largest = largest.floats(),
+                                         .codes = reinterpret_cast<std::uint8_t*>(codes.data()),
+                                         .inverse = inverse.floats()};
+  EightBitShape shape{.rows = kRows, .columns = kColumns};
+  report.row("to 8 bit, bf16", 3 * kRows * kColumns, [&] { launch_eight_bits(of, shape, nullptr); });
+  shape.is_turned = true;
+  report.row("to 8 bit and turned, bf16", 3 * kRows * kColumns, [&] { launch_eight_bits(of, shape, nullptr); });
+}
+
 // GPT-2's scores of 32 heads; half of them are in sight, and that half is read.
 void softmax(Report& report) {
   const SoftmaxShape shape{.heads = 32, .queries = 1024, .keys = 1024, .is_causal = true, .scale = 0.125};
@@ -239,4 +255,5 @@ int main() {
                  {.tokens = 1 << 16, .width = 4096});
   executor::layer(report);
   executor::softmax(report);
+  executor::eight_bits(report);
 }

@@ -1,7 +1,10 @@
 #include "executor/kernels/eight_bits.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/allclose.h>
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <gtest/gtest.h>
@@ -68,6 +71,43 @@ TEST(EightBitsTest, ADeviceFindsTheSameLargest) {
       EXPECT_TRUE(at::allclose(found, here, 0, 0, /*equal_nan=*/true)) << tile.rows << " " << tile.columns << "\n" << found << here;
     }
   }
+}
+
+// What a kernel rounds to is what LibTorch casts to: of all numbers of bf16, and of fp32 in between.
+TEST(EightBitsTest, CodesAreThoseOfLibTorchsCasts) {
+  at::Tensor numbers = at::arange(std::int64_t{1} << 16, at::kInt).bitwise_left_shift(16).view(at::kFloat);
+  numbers = at::cat({numbers, numbers.view(at::kInt).add(0x8000).view(at::kFloat), at::arange(-700, 700, 0.01, at::kFloat)});
+  numbers = numbers.masked_select(numbers.isnan().logical_not());
+  for (const EightBits format : {EightBits::E4m3, EightBits::E5m2}) {
+    const double most = format_of(format).largest;
+    const at::Tensor cast = numbers.clamp(-most, most).to(type_of(format)).view(at::kByte), codes = at::empty_like(cast);
+    for (std::int64_t i = 0; i < numbers.numel(); ++i)
+      codes.data_ptr<std::uint8_t>()[i] = eight_bit_code(numbers.const_data_ptr<float>()[i], format);
+    EXPECT_TRUE(codes.equal(cast)) << numbers.masked_select(codes.ne(cast));
+    EXPECT_EQ(eight_bit_code(std::numeric_limits<float>::quiet_NaN(), format), 0x7f);
+  }
+}
+
+TEST(EightBitsTest, AKernelsScalesAreThoseOfOperators) {
+  const at::Tensor largest = at::cat({at::arange(0, 2000, 0.37, at::kFloat), at::arange(-30, 30, at::kFloat).exp2()});
+  for (const EightBits format : {EightBits::E4m3, EightBits::E5m2})
+    for (const ScaleRule rule : {ScaleRule::Exact, ScaleRule::PowerOfTwo}) {
+      const at::Tensor scales = scales_of(largest, format, rule);
+      for (std::int64_t i = 0; i < largest.numel(); ++i)
+        ASSERT_EQ(scale_of(largest.const_data_ptr<float>()[i], format, rule), scales.const_data_ptr<float>()[i]) << i;
+    }
+}
+
+TEST(EightBitsTest, AUnitReadsAlongItsRows) {
+  const at::Tensor numbers = at::tensor({1.F, 2.F, 3.F, 4.F, 5.F, 6.F}).view({2, 3});
+  const UnitOperand straight =
+                        unit_operand(numbers, at::tensor({7.F}).view({1, 1}), {EightBits::E4m3, ScaleRule::Exact, /*is_turned=*/false}),
+                    turned = unit_operand(numbers, at::tensor({7.F, 14.F, 28.F}).view({1, 3}), {EightBits::E4m3, ScaleRule::Exact, true});
+  EXPECT_TRUE(straight.codes.to(at::kFloat).equal(numbers * 64));
+  EXPECT_TRUE(straight.inverse.equal(at::tensor({1 / 64.F}).view({1, 1})));
+  EXPECT_TRUE(turned.codes.is_contiguous());
+  EXPECT_TRUE(turned.codes.to(at::kFloat).equal(at::tensor({64.F, 256.F, 64.F, 160.F, 48.F, 96.F}).view({3, 2})));
+  EXPECT_TRUE(turned.inverse.equal(at::tensor({1 / 64.F, 1 / 32.F, 1 / 16.F}).view({3, 1})));
 }
 
 // Each number by its tile's scale; those of 16 bit become fp32.

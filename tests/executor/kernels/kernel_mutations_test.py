@@ -13,7 +13,7 @@ KERNELS = ROOT / "executor/kernels"
 ORDERS = ("forward", "backward", "mixed")
 SUITES = {"adamw_cuda.cu": "AdamWKernel", "cross_entropy_cuda.cu": "CrossEntropyKernel", "norm_cuda.cu": "NormKernel",
           "norm_backward_cuda.cu": "NormBackwardKernel", "dropout_cuda.cu": "DropoutKernel", "rotary_cuda.cu": "RotaryKernel",
-          "gated_silu_cuda.cu": "GatedSiluKernel", "sgd_cuda.cu": "SgdKernel", "masked_softmax_cuda.cu": "MaskedSoftmaxKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
+          "gated_silu_cuda.cu": "GatedSiluKernel", "eight_bits_cuda.cu": "EightBitsKernel", "sgd_cuda.cu": "SgdKernel", "masked_softmax_cuda.cu": "MaskedSoftmaxKernel", "square_sums_cuda.cu": "SquareSumsKernel"}
 
 # (what is wrong, the kernel, the file of the bug, text that stands there once, what it becomes)
 BUGS = [
@@ -78,6 +78,18 @@ BUGS = [
     ("the key there is not read", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "draw.key_there != nullptr ? static_cast<std::uint64_t>(*draw.key_there) : draw.key", "draw.key"),
     ("the mean takes what was dropped", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "sum += dropped(Wide(load(gradient[e].at[i])), kept[e], i, rows.draw)", "sum += Wide(load(gradient[e].at[i]))"),
     ("dropped is what was not rounded", "masked_softmax_cuda.cu", "masked_softmax_cuda.cu", "        eight.at[i] = load(probability);\n", "        eight.at[i] *= inverse;\n"),
+    ("what is turned is read too early", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "__syncthreads();\n    tile.store(turned);", "tile.store(turned);"),
+    ("the next tile comes over the last one", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "tile.store(turned);\n    __syncthreads();", "tile.store(turned);"),
+    ("tiles of blocks do not take turns", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "number += gridDim.x", "number += 1 << 20"),
+    ("a unit's rows have the scales of the numbers' rows", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "has_own ? scale(column + i)", "has_own ? scale(i)"),
+    ("rows have the first one's scale", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "? scale(row) : of_all", "? scale(0) : of_all"),
+    ("codes are written past the end of a row", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "if (count >= 8 && reinterpret_cast", "if (reinterpret_cast"),
+    ("numbers' address is taken for aligned", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "count >= 8 && is_aligned(from)", "count >= 8"),
+    ("codes are multiplied with their scale again", "eight_bits_cuda.cu", "eight_bits_cuda.cu", "= 1 / scale_of(of.largest[at]", "= scale_of(of.largest[at]"),
+    ("halves are rounded up", "eight_bits_cuda.cu", "eight_bit_code.h", "+ kWholeNumbers - kWholeNumbers", "+ 0.5F"),
+    ("what is too large does not saturate", "eight_bits_cuda.cu", "eight_bit_code.h", "all > to.largest ? to.largest : all", "all"),
+    ("numbers without a whole mantissa are taken for others", "eight_bits_cuda.cu", "eight_bit_code.h", "own < to.least_exponent ? to.least_exponent : own", "own"),
+    ("a scale is no power of two", "eight_bits_cuda.cu", "eight_bit_code.h", "rule == ScaleRule::PowerOfTwo ? power_of_two(exponent_of(exact)) : exact", "exact"),
     ("a lane leaves the shuffles early", "norm_cuda.cu", "cuda_block.cuh", "apart = 16; apart > 0;", "apart = 16; apart > threadIdx.x % 32 / 31;"),
 ]
 CONTROL = ("nothing at all", "norm_cuda.cu", "norm_cuda.cu", "__shared__ Wide scratch[32];", "__shared__ Wide scratch[32];")

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/full.h>
 #include <ATen/ops/mul.h>
+#include <ATen/ops/zeros.h>
 
 #include <chrono>
 #include <thread>
@@ -32,6 +33,19 @@ TEST(MeasureTimer, RunsForwardAndBackward) {
   EXPECT_GE(calls, 4);
   EXPECT_GT(time.forward.count(), 0);
   EXPECT_GT(time.backward.count(), 0);
+}
+
+// A card multiplies equal numbers faster.
+TEST(MeasureTimer, GradientsDiffer) {
+  auto mesh = all_ranks();
+  KernelTimer timer(mesh, kHasty);
+  const at::Tensor seen = at::zeros({4, 8}, at::kFloat);
+  timer.time_recorded(at::full({4, 8}, 1, at::kFloat), [&](const at::Tensor& x) {
+    const at::Tensor y = at::mul(x, 2);
+    y.register_hook([&](const at::Tensor& gradient) { seen.copy_(gradient); });
+    return y;
+  });
+  EXPECT_GT(seen.std().item<double>(), 0.1);
 }
 
 TEST(MeasureTimer, WhatSurroundsAKernelIsTakenOff) {

@@ -3,6 +3,7 @@
 #include <ATen/ops/mm.h>
 #include <c10/cuda/CUDAFunctions.h>
 
+#include "executor/kernels/eight_bits.h"
 #include "executor/kernels/gpu_operators.h"
 #include "executor/model/attention.h"
 #include "executor/model/block_attention.h"
@@ -190,6 +191,24 @@ TEST_P(EightBitsOnAGpu, ALinearLayerIsThatOfTheCpu) {
   const EightBitProduct product{.is_rowwise = recipe == sim::ScaleRecipe::Rowwise, .output = at::kBFloat16, .inner = 128, .columns = 256};
   EXPECT_EQ(scaled.by_unit(left, right, at::kBFloat16).defined(), multiplies_eight_bits(card_of(kGpu), product));
 }
+// One kernel there, operators here; weights' scales of a row, too.
+TEST(OnAGpu, RoundsToTheEightBitsOfTheCpu) {
+  NEEDS_A_GPU();
+  for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
+    for (const bool is_turned : {false, true})
+      for (const bool has_rows : {false, true})
+        for (const EightBits format : {EightBits::E4m3, EightBits::E5m2}) {
+          const at::Tensor numbers = random_tensor({96, 208}, 1).to(type);
+          const std::int64_t whole = 1 << 20;
+          const at::Tensor largest =
+              largest_of_tiles(numbers, {.rows = has_rows && !is_turned ? 1 : whole, .columns = has_rows && is_turned ? 1 : whole});
+          const UnitForm form{.format = format, .rule = has_rows ? ScaleRule::PowerOfTwo : ScaleRule::Exact, .is_turned = is_turned};
+          const UnitOperand here = unit_operand(numbers, largest, form), there = unit_operand(numbers.to(kGpu), largest.to(kGpu), form);
+          EXPECT_TRUE(there.codes.view(at::kByte).cpu().equal(here.codes.view(at::kByte)));
+          EXPECT_TRUE(there.inverse.cpu().equal(here.inverse));
+        }
+}
+
 INSTANTIATE_TEST_SUITE_P(Recipes, EightBitsOnAGpu,
                          testing::Values(sim::ScaleRecipe::Delayed, sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise,
                                          sim::ScaleRecipe::Blockwise, sim::ScaleRecipe::Mx));
