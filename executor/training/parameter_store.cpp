@@ -88,7 +88,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   layers_.resize(model.layers.size());
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
     if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
-  make_leaves();
+  make_leaves(plan);
   if (plan.model.convolution) make_running_statistics();
   if (!plan.head_reads_embedding() || !plan.owns(stage, model.head())) return;
   OwnedLayer& head = layers_.back();
@@ -100,7 +100,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
       if (slot.layer == sim::LayerIndex(0) && slot.parameter == 0) head.buckets.push_back(at);
 }
 
-void ParameterStore::make_leaves() {
+void ParameterStore::make_leaves(const sim::ParallelPlan& plan) {
   for (OwnedLayer& layer : layers_) layer.leaves.resize(layer.parameters.size());
   for (std::size_t at = 0; at < buckets_.size(); ++at)
     for (const sim::BucketSlot& slot : buckets_[at].layout().slots) {
@@ -110,7 +110,7 @@ void ParameterStore::make_leaves() {
       const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
       if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
-      if (recipe_ && slot.is_matrix_of_block) layer.leaves[position].scaled = scaling_of(slot);
+      if (recipe_ && slot.is_matrix_of_block && !plan.is_unscaled(slot.layer)) layer.leaves[position].scaled = scaling_of(slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
 }

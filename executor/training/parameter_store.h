@@ -80,7 +80,7 @@ class ParameterStore {
     std::vector<std::size_t> buckets;  // that its backward adds to
     std::optional<Running> running = {};
   };
-  void make_leaves();
+  void make_leaves(const sim::ParallelPlan& plan);
   void make_running_statistics();
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
   std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;

@@ -69,8 +69,8 @@ void StageWork::ask_for_scales(TaskKey key) {
   if (plan_.mesh.tensor == 1 || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
   const ModelConfig& model = plan_.model;
   if (model.experts || model.encoder || model.adapters || model.linear || model.mtp_layers > 0 || plan_.mesh.context > 1 ||
-      key.slice.exists() || model.attention.kind == AttentionKind::Latent || sim::shares_keys(model, plan_.mesh.tensor) ||
-      model.qk_norm == QkNorm::Joint)
+      has_no_scales(plan_, key.layer) || key.slice.exists() || model.attention.kind == AttentionKind::Latent ||
+      sim::shares_keys(model, plan_.mesh.tensor) || model.qk_norm == QkNorm::Joint)
     return;
   const Bytes number = std::max(element_, Bytes(4));
   key.operation = Operation::AllReduce;

@@ -24,6 +24,13 @@ inline bool is_wide(const ModelGraph& model, const ParallelPlan& plan, LayerInde
                      [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
 }
 
+// A block that has none beside others that have.
+inline bool has_no_scales(const ParallelPlan& plan, LayerIndex layer) {
+  const BlockRanges& blocks = plan.workload.precision.unscaled_blocks();
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
+}
+
 // Each rank has one device that stands for it.
 void check_devices(const CheckedGraph& checked, Findings& findings);
 // The tasks of each device are those that the plan asks for, with their payloads; F and B in the order of the schedule.

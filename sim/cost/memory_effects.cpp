@@ -46,10 +46,6 @@ bool keeps_inputs(const ParallelPlan& plan) {
          sharding_strategy(plan).shards_parameters && plan.mesh.shards() > 1;
 }
 
-std::optional<ParallelPlan> full_of(const ParallelPlan& plan) {
-  return plan.workload.precision.has_full_units() ? std::optional(in_full_precision(plan)) : std::nullopt;
-}
-
 ParallelPlan with_all_kept(ParallelPlan plan) {
   plan.recompute = Recompute::None;
   plan.recompute_scope = {};
@@ -61,7 +57,7 @@ ParallelPlan with_all_kept(ParallelPlan plan) {
 MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, WholeBackwards whole)
     : model_(model),
       plan_(plan),
-      full_(full_of(plan)),
+      apart_(plan_of_units_apart(plan)),
       source_(source_edges(plan)),
       placement_(plan),
       gradients_(model, plan),

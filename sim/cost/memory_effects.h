@@ -132,11 +132,11 @@ class MemoryEffects {
   Bytes stream_in(LayerIndex layer) const {
     return plan_.sequence_parallel ? hidden_in(layer) / std::int64_t{plan_.mesh.tensor} : hidden_in(layer);
   }
-  const ParallelPlan& plan_of(LayerIndex layer) const { return plan_.is_full(layer) ? *full_ : plan_; }
+  const ParallelPlan& plan_of(LayerIndex layer) const { return plan_.is_apart(layer) ? *apart_ : plan_; }
 
   const ModelGraph& model_;
   const ParallelPlan& plan_;
-  std::optional<ParallelPlan> full_;  // as units in full precision see it
+  std::optional<ParallelPlan> apart_;  // as units in a precision of their own see it
   SourceEdges source_;
   Placement placement_;
   GradientLifetime gradients_;

@@ -47,8 +47,8 @@ double dispatch_share(const ParallelPlan& plan) {
 
 }  // namespace
 
-struct TaskPrices::Full {
-  Full(const ModelGraph& model, const ParallelPlan& of) : plan(in_full_precision(of)), prices(model, plan) {}
+struct TaskPrices::Apart {
+  Apart(const ModelGraph& model, ParallelPlan as_they_see_it) : plan(std::move(as_they_see_it)), prices(model, plan) {}
   ParallelPlan plan;
   TaskPrices prices;
 };
@@ -64,9 +64,10 @@ TaskPrices::TaskPrices(const ModelGraph& model, const ParallelPlan& plan)
                        {plan.cluster.hardware.devices_per_node, placement_.busy_ranks()})),
       weights_on_drives_(plan.has_on_drive(OnDrive::Weights) && drives_of_first_stage(model, plan).hold_weights()) {
   if (is_modelled(plan.cluster.hardware)) modelled_.emplace(plan);
-  if (!plan.workload.precision.has_full_units()) return;
-  full_ = std::make_unique<Full>(model, plan);
-  full_->prices.pace_ = pace_;  // runs that were learned from are of the whole plan
+  std::optional<ParallelPlan> apart = plan_of_units_apart(plan);
+  if (!apart) return;
+  apart_ = std::make_unique<Apart>(model, std::move(*apart));
+  apart_->prices.pace_ = pace_;  // runs that were learned from are of the whole plan
 }
 
 TaskPrices::~TaskPrices() = default;
@@ -122,9 +123,9 @@ Seconds TaskPrices::cast_of(const LayerTask& task) const {
 }
 
 TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
-  if (full_ && plan_.is_full(task.layer)) {
-    Computation price = full_->prices.layer_task(task);
-    price.duration += corrected({.phase = task.phase, .operation = task.operation}, cast_of(task));
+  if (apart_ && plan_.is_apart(task.layer)) {
+    Computation price = apart_->prices.layer_task(task);
+    if (plan_.is_full(task.layer)) price.duration += corrected({.phase = task.phase, .operation = task.operation}, cast_of(task));
     return price;
   }
   const TaskKernels kernels = kernels_of(model_, plan_, task);
@@ -171,7 +172,7 @@ SimTime TaskPrices::coding(const TaskKey& key, const Bucket& bucket) const {
 }
 
 SimTime TaskPrices::flat_task(const TaskKey& key, Elements elements) {
-  if (full_ && plan_.is_full(key.layer)) return full_->prices.flat_task(key, elements);
+  if (apart_ && plan_.is_full(key.layer)) return apart_->prices.flat_task(key, elements);
   if (key.operation == Operation::HostUpdate) return corrected(key, host_update(elements));
   return corrected(key, modelled_ ? modelled_->flat(key.operation, elements) : sum_of(flat_kernels(plan_, key.operation, elements)));
 }
@@ -253,7 +254,8 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
                                               CollectiveShape::Parts parts) {
   const bool carries_rows = (key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor) && !plan_.gathers_tokens();
   const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
-  const bool in_eight = key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_);
+  const bool in_eight =
+      key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_) && !plan_.is_unscaled(key.layer);
   const double sent = exchange.load * (in_eight ? 0.5 : 1);
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent), parts}, group, exchange.copies);
   if (price.time.count() <= 0) return {};

@@ -84,8 +84,8 @@ class TaskPrices {
   double pace_;                     // of everything, as far as runs were learned from
   HostClock host_;                  // of a GPU; a CPU rank is its own host
   bool weights_on_drives_ = false;  // of the rank, all
-  struct Full;
-  std::unique_ptr<Full> full_;  // of units in full precision, where the plan has some
+  struct Apart;
+  std::unique_ptr<Apart> apart_;  // of units in a precision of their own, where the plan has some
 };
 
 }  // namespace sim

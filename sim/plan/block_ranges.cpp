@@ -56,4 +56,30 @@ std::optional<BlockRanges> parse_block_ranges(std::string_view text) {
   return joined(std::move(ranges));
 }
 
+BlockRanges blocks_at(BlockEnds ends, std::int64_t blocks) {
+  const std::int64_t first = std::clamp<std::int64_t>(ends.first, 0, blocks),
+                     behind = std::max(first, blocks - std::max<std::int64_t>(0, ends.last));
+  BlockRanges ranges;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    if (begin < end) ranges.push_back({static_cast<std::int32_t>(begin), static_cast<std::int32_t>(end - 1)});
+  };
+  add(0, first);
+  add(behind, blocks);
+  return joined(std::move(ranges));
+}
+
+std::optional<BlockEnds> ends_in(const BlockRanges& ranges, std::int64_t blocks) {
+  BlockEnds ends;
+  for (const BlockRange& range : ranges) {
+    const std::int64_t count = range.last - range.first + 1;
+    if (range.first == 0)
+      ends.first = count;
+    else if (range.last + 1 == blocks)
+      ends.last = count;
+    else
+      return std::nullopt;
+  }
+  return ends;
+}
+
 }  // namespace sim

@@ -16,7 +16,19 @@ struct BlockRange {
 };
 using BlockRanges = std::vector<BlockRange>;  // in order, and apart from each other by a block at least
 
+inline bool has(const BlockRanges& ranges, std::int64_t block) {
+  for (const BlockRange& range : ranges)
+    if (range.has(block)) return true;
+  return false;
+}
 std::string to_text(const BlockRanges& ranges);
 std::optional<BlockRanges> parse_block_ranges(std::string_view text);  // in any order; nothing: no such list
+
+// How many of the first and of the last blocks, where no others are meant.
+struct BlockEnds {
+  std::int64_t first = 0, last = 0;
+};
+BlockRanges blocks_at(BlockEnds ends, std::int64_t blocks);
+std::optional<BlockEnds> ends_in(const BlockRanges& ranges, std::int64_t blocks);  // nothing: others are among them
 
 }  // namespace sim

@@ -122,13 +122,13 @@ bool ParallelPlan::head_reads_embedding() const { return shares_embedding() && !
 
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision) {
   ModelGraph graph = make_model_graph(model, multiple);
-  if (precision.full_blocks().empty()) return graph;
+  if (precision.full_blocks().empty() && precision.unscaled_blocks().empty()) return graph;
   const std::int64_t blocks = graph.num_blocks();
-  std::vector<int> neighbours;  // of a unit in full precision: whether they are, too
+  std::vector<int> parts;  // of a unit in full precision: whether its neighbours are, too
   const auto full = [&](int layer) { return precision.is_full_layer(LayerIndex(layer), blocks) ? 1 : 0; };
-  for (LayerIndex layer{0}; layer <= graph.head(); ++layer)
-    neighbours.push_back(full(layer.value()) * (1 + 2 * full(layer.value() - 1) + 4 * full(layer.value() + 1)));
-  part_kinds(graph, neighbours);
+  for (int layer = 0; layer <= graph.head().value(); ++layer)
+    parts.push_back(full(layer) * (1 + 2 * full(layer - 1) + 4 * full(layer + 1)) + (has(precision.unscaled_blocks(), layer - 1) ? 8 : 0));
+  part_kinds(graph, parts);
   return graph;
 }
 
@@ -139,6 +139,14 @@ ModelGraph make_model_graph(const ParallelPlan& plan) {
 ParallelPlan in_full_precision(ParallelPlan plan) {
   plan.workload.precision = Precision::Fp32;
   return plan;
+}
+
+std::optional<ParallelPlan> plan_of_units_apart(const ParallelPlan& plan) {
+  if (plan.workload.precision.has_full_units()) return in_full_precision(plan);
+  if (plan.workload.precision.unscaled_blocks().empty()) return std::nullopt;
+  ParallelPlan unscaled = plan;
+  unscaled.workload.precision = plan.workload.precision.without_scales();
+  return unscaled;
 }
 
 StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {

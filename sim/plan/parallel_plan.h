@@ -222,7 +222,11 @@ struct ParallelPlan {
   Bytes bytes(Numbers what) const { return workload.precision.bytes(what); }                           // of an element
   // Of a unit's numbers inside it, and of the bucket that it completes: what it reads and hands on are cast at its ends.
   bool is_full(LayerIndex layer) const { return workload.precision.is_full_layer(layer, model.layers); }
-  // What goes from one such unit to the next is in full precision, too: there nothing is cast.
+  bool is_unscaled(LayerIndex layer) const {
+    return has(workload.precision.unscaled_blocks(), layer.value() - 1);
+  }                                                                                       // beside blocks with scales
+  bool is_apart(LayerIndex layer) const { return is_full(layer) || is_unscaled(layer); }  // in a precision of its own
+  // What goes from one full unit to the next is in full precision, too: there nothing is cast.
   bool reads_full(LayerIndex layer) const { return layer.value() > 0 && is_full(layer) && is_full(LayerIndex(layer.value() - 1)); }
   Bytes bytes_into(LayerIndex layer) const {
     return reads_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(Numbers::Activations);
@@ -241,9 +245,10 @@ struct ParallelPlan {
 AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits);
 std::vector<Violation> attention_violations(const ParallelPlan& plan);  // of that word alone
 ModelGraph make_model_graph(const ParallelPlan& plan);
-// Blocks in full precision are of kinds of their own.
+// Blocks in a precision of their own are of kinds of their own.
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision);
-ParallelPlan in_full_precision(ParallelPlan plan);  // as its units in full precision see it: all of it in fp32
+ParallelPlan in_full_precision(ParallelPlan plan);                          // as its units in full precision see it: all of it in fp32
+std::optional<ParallelPlan> plan_of_units_apart(const ParallelPlan& plan);  // as those that are see it; none: nothing is
 StageCut even_cut(std::int64_t num_blocks,
                   PipelineShape shape);  // blocks as even as whole layers allow, ends with them while there are enough; parts <= blocks + 2
 

@@ -110,7 +110,8 @@ constexpr FieldAccess kPrecision{
         "fp64, fp32, tf32, bf16, fp16, fp8:delayed (or tensorwise, rowwise, mx, blockwise) or fp4:nvfp4, beside "
         "those history=16 (steps of delayed scales) and unscaled=fp32 (the rest), and "
         "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
-        "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32"};
+        "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32; without "
+        "scales: blocks:0,31=bf16"};
 constexpr FieldAccess kRecomputeScope{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },

@@ -138,6 +138,21 @@ PrecisionPolicy PrecisionPolicy::with_full(BlockRanges blocks) const {
   return changed;
 }
 
+PrecisionPolicy PrecisionPolicy::with_unscaled(BlockRanges blocks) const {
+  PrecisionPolicy changed = *this;
+  changed.unscaled_blocks_ = std::move(blocks);
+  return changed;
+}
+
+PrecisionPolicy PrecisionPolicy::without_scales() const {
+  PrecisionPolicy changed = *this;
+  changed.scales_.reset();
+  changed.gathers_scaled_ = false;
+  changed.scale_history_ = 1;
+  changed.unscaled_blocks_ = {};
+  return changed;
+}
+
 PrecisionPolicy PrecisionPolicy::with(ScaleRecipe scales, bool gathers_scaled) const {
   PrecisionPolicy changed = *this;
   changed.scales_ = scales;
@@ -166,38 +181,56 @@ bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std:
   return true;
 }
 
-// Units that are stated in full precision.
-struct FullUnits {
+// Units that are stated in another precision than the others.
+struct UnitsApart {
   std::vector<EndUnit> ends;
   BlockRanges blocks;
+  std::string word;                       // of the blocks
+  Precision of_blocks = Precision::Fp32;  // what their products compute in
 };
 
-std::string example_of_blocks() { return fmt::format("use one list of numbers from 0 without spaces, as in {}0-1,30=fp32", kBlocks); }
-
-// "blocks:0-1,30=fp32" beside others in 16 bit.
-void read_full_blocks(std::string_view word, std::string_view numbers, FullUnits& full, std::vector<Violation>& violations) {
-  if (auto blocks = parse_block_ranges(numbers); !blocks || !full.blocks.empty())
-    violations.push_back(
-        {std::string(word), blocks ? "names blocks in full precision once more" : "names no blocks by their numbers", example_of_blocks()});
-  else
-    full.blocks = std::move(*blocks);
+std::string example_of_blocks(Precision precision) {
+  return fmt::format("use one list of numbers from 0 without spaces, as in {}0-1,30={}", kBlocks, name_of(precision));
 }
 
-// "head=fp32", likewise.
-bool read_full_unit(std::string_view word, FullUnits& full, std::vector<Violation>& violations) {
+// "blocks:0-1,30=fp32".
+bool read_blocks(std::string_view word, UnitsApart& apart, std::vector<Violation>& violations) {
+  if (!word.starts_with(kBlocks)) return false;
+  const std::size_t sign = std::min(word.find('='), word.size());
+  const auto precision = position_named<Precision>(word.substr(std::min(sign + 1, word.size())), kPrecisionNames);
+  auto blocks = parse_block_ranges(word.substr(kBlocks.size(), sign - kBlocks.size()));
+  const char* problem = !apart.blocks.empty() ? "names blocks of a precision of their own once more"
+                        : !blocks             ? "names no blocks by their numbers"
+                        : !precision          ? "does not say what they compute in"
+                                              : nullptr;
+  if (problem != nullptr)
+    violations.push_back({std::string(word), problem, example_of_blocks(Precision::Fp32)});
+  else
+    apart.blocks = std::move(*blocks), apart.word = word, apart.of_blocks = *precision;
+  return true;
+}
+
+// "head=fp32".
+bool read_end(std::string_view word, UnitsApart& apart, std::vector<Violation>& violations) {
   const std::size_t sign = word.find('=');
   const std::string_view name = word.substr(0, sign);
   const auto unit = position_named<EndUnit>(name, kEndUnitNames);
-  const bool are_blocks = name.starts_with(kBlocks);
-  if (!unit && !are_blocks) return false;
+  if (!unit) return false;
   if (sign == std::string_view::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
-    violations.push_back(
-        {std::string(word), "is no full precision of a unit", are_blocks ? example_of_blocks() : fmt::format("use {}=fp32", name)});
-  else if (are_blocks)
-    read_full_blocks(word, name.substr(kBlocks.size()), full, violations);
+    violations.push_back({std::string(word), "is no full precision of a unit", fmt::format("use {}=fp32", name)});
   else
-    full.ends.push_back(*unit);
+    apart.ends.push_back(*unit);
   return true;
+}
+
+// Of blocks beside others in 16 bit: full precision. Beside scaled products that of what is not scaled, too.
+PrecisionPolicy with_units(PrecisionPolicy policy, UnitsApart apart, std::vector<Violation>& violations) {
+  for (const EndUnit unit : apart.ends) policy = policy.with_full(unit);
+  if (policy.scales() && apart.of_blocks == policy.compute()) return policy.with_unscaled(std::move(apart.blocks));
+  if (apart.of_blocks != Precision::Fp32)
+    violations.push_back({apart.word, policy.scales() ? "is not what products without scales compute in" : "is no full precision of blocks",
+                          example_of_blocks(policy.scales() ? policy.compute() : Precision::Fp32)});
+  return policy.with_full(std::move(apart.blocks));
 }
 
 // "unscaled=fp32" beside scaled products.
@@ -234,7 +267,11 @@ std::string to_text(const PrecisionPolicy& policy) {
   }
   for (std::size_t unit = 0; unit < kNumEndUnits; ++unit)
     if (policy.is_full(static_cast<EndUnit>(unit))) text += fmt::format(" {}={}", kEndUnitNames[unit], name_of(Precision::Fp32));
-  if (!policy.full_blocks().empty()) text += fmt::format(" {}{}={}", kBlocks, to_text(policy.full_blocks()), name_of(Precision::Fp32));
+  const auto add_blocks = [&](const BlockRanges& blocks, Precision precision) {
+    if (!blocks.empty()) text += fmt::format(" {}{}={}", kBlocks, to_text(blocks), name_of(precision));
+  };
+  add_blocks(policy.full_blocks(), Precision::Fp32);
+  add_blocks(policy.unscaled_blocks(), policy.compute());
   return text;
 }
 
@@ -256,12 +293,12 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   Stated stated;
   bool gathers_scaled = false;
   WireCodec of_gradients, of_weights;
-  FullUnits full;
+  UnitsApart apart;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
     else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations) ||
-             read_full_unit(word, full, violations))
+             read_blocks(word, apart, violations) || read_end(word, apart, violations))
       continue;
     else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
       of_weights = *gathered;
@@ -274,8 +311,7 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);
-  for (const EndUnit unit : full.ends) policy = policy.with_full(unit);
-  policy = policy.with_full(std::move(full.blocks));
+  policy = with_units(std::move(policy), std::move(apart), violations);
   if (policy.has_full_units() && !is_sixteen_bit(unscaled))
     violations.push_back({std::string(text), "states full precision beside units that are no narrower",
                           fmt::format("leave {} and {} out, or use bf16 or fp16", fmt::join(kEndUnitNames, ", "), kBlocks)});

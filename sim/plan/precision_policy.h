@@ -10,6 +10,7 @@
 //   "fp8:tensorwise unscaled=fp32"    what is not scaled, and all numbers that are kept, as "fp32" says; without it as "bf16"
 //   "bf16 embedding=fp32 head=fp32"   these units in full precision beside the others: all numbers of them are fp32, whatever is stated of the others'
 //   "bf16 blocks:0-1,30-31=fp32"     likewise of blocks, by their numbers from 0
+//   "fp8:tensorwise blocks:0,31=bf16"  these blocks have no scales beside the others: their products compute as unscaled= says
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -67,19 +68,19 @@ class PrecisionPolicy {
   PrecisionPolicy as_it_follows() const;                                             // with nothing stated of what is kept
   bool is_full(EndUnit unit) const { return sim::at(full_, unit); }
   const BlockRanges& full_blocks() const { return full_blocks_; }
-  bool is_full_block(std::int64_t block) const {  // from 0
-    for (const BlockRange& range : full_blocks_)
-      if (range.has(block)) return true;
-    return false;
-  }
+  bool is_full_block(std::int64_t block) const { return has(full_blocks_, block); }  // from 0
+  const BlockRanges& unscaled_blocks() const { return unscaled_blocks_; }            // beside others, whose products have scales
   // Of a network's units: 0 is the embedding, blocks + 1 the head.
   bool is_full_layer(LayerIndex layer, std::int64_t blocks) const {
     if (layer == LayerIndex(0)) return is_full(EndUnit::Embedding);
     return layer.value() > blocks ? is_full(EndUnit::Head) : is_full_block(layer.value() - 1);
   }
+  bool has_units_apart() const { return has_full_units() || !unscaled_blocks_.empty(); }  // in a precision of their own
   bool has_full_units() const { return is_full(EndUnit::Embedding) || is_full(EndUnit::Head) || !full_blocks_.empty(); }
   PrecisionPolicy with_full(EndUnit unit) const;
   PrecisionPolicy with_full(BlockRanges blocks) const;  // in the place of those before
+  PrecisionPolicy with_unscaled(BlockRanges blocks) const;
+  PrecisionPolicy without_scales() const;  // as blocks that have none see it
   bool states(Numbers what) const { return sim::at(stated_, what).has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
   bool operator==(Precision) const = delete;  // compute(), or all of it?
@@ -92,7 +93,7 @@ class PrecisionPolicy {
   WireCodec gradient_codec_{}, weight_codec_{};
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
   std::array<bool, kNumEndUnits> full_{};
-  BlockRanges full_blocks_;
+  BlockRanges full_blocks_, unscaled_blocks_;
 };
 
 // Where none is given: bf16 on GPUs, fp32 on CPUs.

@@ -229,6 +229,26 @@ void check_full_blocks(const ParallelPlan& plan, Rules& rules) {
              "use token_dispatcher=all_to_all, or leave blocks: out");
 }
 
+// Blocks whose products have no scales beside others whose products have.
+void check_unscaled_blocks(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const BlockRanges& blocks = policy.unscaled_blocks();
+  const auto needs = [&](bool holds, const std::string& problem, const std::string& remedy) {
+    rules.must(blocks.empty() || holds, "/workload/precision", problem, remedy);
+  };
+  needs(
+      blocks.empty() || blocks.back().last < plan.model.layers,
+      fmt::format("has block {} without scales, and the network has {} blocks", blocks.empty() ? 0 : blocks.back().last, plan.model.layers),
+      fmt::format("name blocks 0 to {}", plan.model.layers - 1));
+  needs(policy.scales() != ScaleRecipe::Delayed,
+        "has blocks without scales beside delayed ones, which are kept as one list for all products",
+        "use fp8:tensorwise, or leave blocks: out");
+  needs(!policy.has_full_units(), "has blocks without scales and units in fp32, which is lowered for two precisions, not for three",
+        "leave embedding=, head= or blocks: out");
+  needs(plan.model.halves.empty() && !plan.model.convolution && !plan.model.encoder,
+        "has blocks without scales, which is lowered for blocks of two halves between one embedding and one head", "leave blocks: out");
+}
+
 // Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.
 void check_full_units(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -249,6 +269,7 @@ void check_full_units(const ParallelPlan& plan, Rules& rules) {
   needs(!plan.model.adapters && !plan.model.frozen.any(), "has a unit in fp32, and weights that are not trained keep one type",
         "train all weights, or leave embedding=, head= and blocks: out");
   check_full_blocks(plan, rules);
+  check_unscaled_blocks(plan, rules);
 }
 
 }  // namespace sim

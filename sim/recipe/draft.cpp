@@ -391,7 +391,10 @@ PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradi
 
 PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual) {
   const PrecisionPolicy policy(compute);
-  return draft.scales_products ? policy.with(draft.scales.value_or(usual), draft.gathers_scaled) : policy;
+  if (!draft.scales_products) return policy;
+  const BlockEnds ends{draft.unscaled_first.value_or(1), draft.unscaled_last.value_or(1)};
+  return policy.with(draft.scales.value_or(usual), draft.gathers_scaled)
+      .with_unscaled(draft.leaves_ends_unscaled ? blocks_at(ends, draft.plan.model.layers) : BlockRanges());
 }
 
 std::int64_t elements_of_bucket(const ParallelPlan& plan) {

@@ -41,8 +41,9 @@ struct Draft {
   std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
-  bool scales_products = false, gathers_scaled = false;
-  WireCodec weight_codec{}, gradient_codec{};  // of what travels
+  bool scales_products = false, gathers_scaled = false, leaves_ends_unscaled = false;
+  std::optional<std::int64_t> unscaled_first, unscaled_last;  // blocks at the ends, where leaves_ends_unscaled
+  WireCodec weight_codec{}, gradient_codec{};                 // of what travels
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens

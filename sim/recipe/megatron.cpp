@@ -91,6 +91,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                    "plan with --precision bf16, fp16 or fp32");
   judgement.refuse(plan.workload.precision.scales() == ScaleRecipe::Rowwise, "/workload/precision",
                    "there is no argument for scales of rows", "plan with --precision fp8:tensorwise, or another of its recipes");
+  judge_unscaled_blocks(plan, judgement);
   judgement.refuse(plan.model.experts && mesh.tensor > 1 && !plan.sequence_parallel, "/sequence_parallel",
                    fmt::format("experts on tensor degree {} train with sequence parallel alone", mesh.tensor),
                    "plan with --fix sequence_parallel=true");

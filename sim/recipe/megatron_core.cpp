@@ -23,15 +23,19 @@ std::string dashed(std::string name) {
 
 // Both programs have functions of these names that give a whole precision.
 struct NamedPrecision {
-  std::string_view name, scales;  // "": none
+  std::string_view name, scales{};  // "": none
+  bool gathers_scaled = false;
+  int unscaled_at_each_end = 0;  // blocks
 };
 constexpr NamedPrecision kNamedPrecisions[] = {
-    {"bf16_mixed", ""},
-    {"fp16_mixed", ""},
-    {"bf16_with_fp8_mixed", "delayed"},
-    {"bf16_with_fp8_delayed_scaling_mixed", "delayed"},
-    {"bf16_with_fp8_current_scaling_mixed", "tensorwise"},
-    {"bf16_with_mxfp8_mixed", "mxfp8"},
+    {"bf16_mixed"},
+    {"fp16_mixed"},
+    {"bf16_with_fp8_mixed", "delayed", true},
+    {"bf16_with_fp8_delayed_scaling_mixed", "delayed", true},
+    {"bf16_with_fp8_current_scaling_mixed", "tensorwise", true, 1},
+    {"nemotron_h_bf16_with_fp8_current_scaling_mixed", "tensorwise", true, 2},
+    {"nanov2_bf16_with_fp8_current_scaling_mixed", "blockwise", true, 2},
+    {"bf16_with_mxfp8_mixed", "mxfp8", true},
     {"bf16_with_fp8_subchannel_scaling_mixed", "blockwise"},
     {"bf16_with_nvfp4_mixed", "nvfp4"},
 };
@@ -65,6 +69,11 @@ void unfold(const NamedPrecision& precision, bool is_bridge, RecipeSettings& set
   if (precision.scales.empty()) return;
   settings.push_back({section + "fp8", "hybrid"});
   settings.push_back({section + "fp8_recipe", std::string(precision.scales)});
+  if (precision.gathers_scaled) settings.push_back({section + "fp8_param_gather", "true"});
+  if (precision.unscaled_at_each_end == 0) return;
+  settings.push_back({section + "first_last_layers_bf16", "true"});
+  for (const char* const end : {"start", "end"})
+    settings.push_back({fmt::format("{}num_layers_at_{}_in_bf16", section, end), std::to_string(precision.unscaled_at_each_end)});
 }
 
 bool is_section(const std::string& key) {
@@ -224,6 +233,8 @@ std::optional<ModelConfig> core_network(Draft& draft, const RecipeContext& conte
 
 void settle_core(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = true;
+  draft.unscaled_first = draft.unscaled_first.value_or(0);  // MegatronMixedPrecision's, and MixedPrecisionConfig's
+  draft.unscaled_last = draft.unscaled_last.value_or(0);
   TokenDispatcher& dispatcher = draft.plan.token_dispatcher;
   const bool is_named = said(draft, "num-experts") == nullptr;  // one of the program's own networks, all of which exchange tokens
   if (is_named && dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllToAll;

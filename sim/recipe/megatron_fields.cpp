@@ -77,6 +77,12 @@ void read_scaled_format(const Value& v, Draft& d) {
 void read_four_bits(const Value& v, Draft& d) {
   if (is_on(v.text())) d.scales_products = true, d.scales = ScaleRecipe::Nvfp4;
 }
+// How many of the first blocks have no scales, or of the last ones.
+Written unscaled_at(const ParallelPlan& p, std::int64_t BlockEnds::*end) {
+  const BlockRanges& blocks = p.workload.precision.unscaled_blocks();
+  const std::optional<BlockEnds> ends = ends_in(blocks, p.model.layers);
+  return written_if(!blocks.empty() && ends, std::to_string(ends.value_or(BlockEnds{}).*end));
+}
 void read_scale_recipe(const Value& v, Draft& d) {
   if (v.text() == "custom") return v.lost("is custom: another file says what it is; the plan takes delayed", "mind time and memory");
   if (const auto recipe = static_cast<ScaleRecipe>(v.choice(kScaleNames)); d.scales != ScaleRecipe::Nvfp4) d.scales = recipe;
@@ -241,6 +247,12 @@ constexpr Field kFields[] = {
     {"fp8-param-gather", "fp8-param fp4-param-gather fp4-param",
      [](const ParallelPlan& p) { return written_flag(p.workload.precision.gathers_scaled()); },
      [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
+    {"first-last-layers-bf16", "", [](const ParallelPlan& p) { return written_flag(!p.workload.precision.unscaled_blocks().empty()); },
+     [](const Value& v, Draft& d) { d.leaves_ends_unscaled = v.boolean(); }},
+    {"num-layers-at-start-in-bf16", "", [](const ParallelPlan& p) { return unscaled_at(p, &BlockEnds::first); },
+     [](const Value& v, Draft& d) { d.unscaled_first = std::max<std::int64_t>(0, v.integer()); }},
+    {"num-layers-at-end-in-bf16", "", [](const ParallelPlan& p) { return unscaled_at(p, &BlockEnds::last); },
+     [](const Value& v, Draft& d) { d.unscaled_last = std::max<std::int64_t>(0, v.integer()); }},
     {"fp4-format", "fp4", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "e2m1"); }, read_four_bits},
     {"fp4-recipe", "", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "nvfp4"); },
      [](const Value& v, Draft&) {
@@ -337,6 +349,16 @@ std::span<const Field> megatron_fields() {
     return rows;
   }();
   return all;
+}
+
+// TransformerConfig has those of its ends, and of 8 bit no more than a stage has.
+void judge_unscaled_blocks(const ParallelPlan& plan, Judgement& judgement) {
+  const BlockRanges& blocks = plan.workload.precision.unscaled_blocks();
+  const std::int64_t of_stage = plan.model.layers / plan.mesh.pipeline;
+  const std::optional<BlockEnds> ends = ends_in(blocks, plan.model.layers);
+  judgement.refuse(!ends || std::max(ends->first, ends->last) > of_stage, "/workload/precision",
+                   fmt::format("blocks {} are without scales; there such are at the two ends, at most {} each", to_text(blocks), of_stage),
+                   fmt::format("plan with blocks:0,{}", plan.model.layers - 1));
 }
 
 }  // namespace sim

@@ -8,7 +8,7 @@ constexpr LostSetting kLost[] = {
     {"use-checkpoint-args use-mp-args-from-checkpoint-args",
      "sizes and degrees of the checkpoint go before those of the line, key heads among them; the plan has the line's"},
     {"fp8-dot-product-attention fp8-multi-head-attention "
-     "first-last-layers-bf16 num-layers-at-start-in-bf16 num-layers-at-end-in-bf16 moe-router-padding-for-fp8 "
+     "moe-router-padding-for-fp8 "
      "moe-router-padding-for-quantization reuse-grad-buf-for-mxfp8-param-ag "
      "keep-fp8-weight-transpose-cache no-fp8-wgrad te-precision-config-file kitchen-*",
      "which products are in 8 bit; in the plan those of the blocks' linear layers, and no others"},

@@ -15,6 +15,7 @@ std::span<const Field> megatron_fields();
 std::span<const Field> megatron_network_fields();                          // of these, the ones that describe the network
 extern const std::string_view kMegatronWithoutEffect;                      // names of arguments that change neither time nor memory
 void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement);  // of the library, whichever program drives it
+void judge_unscaled_blocks(const ParallelPlan& plan, Judgement& judgement);
 void settle_megatron(Draft& draft);
 void megatron_habits(ParallelPlan& plan);
 inline TrainingSettings megatron_training() {  // defaults of its arguments, and of Megatron-Core's configurations

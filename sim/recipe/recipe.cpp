@@ -133,9 +133,10 @@ void judge_slices(const Program& program, const ParallelPlan& plan, Judgement& j
 // Gradients in fp32, as they are sent: what the tables of fields know.
 void judge_precision(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   const PrecisionPolicy& policy = plan.workload.precision;
-  if (!policy.has_full_units() && program.says_types != nullptr && program.says_types(policy)) return;
+  if (!policy.has_units_apart() && program.says_types != nullptr && program.says_types(policy)) return;
   PrecisionPolicy said = program.says_scales ? policy.as_it_follows() : PrecisionPolicy(policy.compute());
-  if (program.says_scales && policy.scales()) said = PrecisionPolicy(Precision::Bf16).with(*policy.scales(), policy.gathers_scaled());
+  if (program.says_scales && policy.scales())
+    said = PrecisionPolicy(Precision::Bf16).with(*policy.scales(), policy.gathers_scaled()).with_unscaled(policy.unscaled_blocks());
   if (program.says_codecs != nullptr && program.says_codecs(policy))
     said = said.with_weight_codec(policy.weight_codec()).with_gradient_codec(policy.gradient_codec());
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);

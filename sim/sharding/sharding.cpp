@@ -264,7 +264,7 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   if (slot.packed.value() > 0) return slot.packed;
-  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !plan.is_full(slot.layer);
+  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !plan.is_apart(slot.layer);
   return (is_scaled ? plan.workload.precision.gathered_bytes() : plan.bytes(Numbers::Weights, slot.layer)) * slot.elements;
 }
 

@@ -20,8 +20,12 @@ Pieces numbered(Pieces pieces) {
 // Walks a layer's segments in one direction and cuts them into pieces.
 class Pass {
  public:
-  Pass(const Layer& layer, const ParallelPlan& plan, Direction direction, Bytes activation)
-      : layer_(layer), plan_(plan), direction_(direction), activation_(activation) {}
+  Pass(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Direction direction)
+      : layer_(model.layer(layer)),
+        plan_(plan),
+        direction_(direction),
+        activation_(plan.bytes(Numbers::Activations, layer)),
+        agrees_on_scales_(agrees_on_scales(plan) && !plan.is_unscaled(layer)) {}
 
   Pieces pieces() && {
     const auto count = static_cast<std::int32_t>(layer_.segments.size());
@@ -62,7 +66,7 @@ class Pass {
   void add_computation(const Piece& piece) {
     pieces_.push_back(piece);
     const bool is_scaled = segment().name == Operation::Attention || segment().name == Operation::Mlp;
-    if (!is_scaled || !agrees_on_scales(plan_)) return;
+    if (!is_scaled || !agrees_on_scales_) return;
     for (const Operator& op : segment().operators) {
       if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) continue;
       if (const Bytes payload = maxima(op, plan_, direction_); payload.value() > 0)
@@ -83,6 +87,7 @@ class Pass {
   const ParallelPlan& plan_;
   Direction direction_;
   Bytes activation_;  // of a number
+  bool agrees_on_scales_;
   std::int32_t at_ = 0;
   Pieces pieces_;
 };
@@ -130,12 +135,12 @@ Ends ends_of(const ModelGraph& model, LayerIndex layer, const Parts& parts) {
 }
 
 std::vector<Piece> forward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  return Pass(model.layer(layer), plan, Direction::Forward, plan.bytes(Numbers::Activations, layer)).pieces();
+  return Pass(model, plan, layer, Direction::Forward).pieces();
 }
 
 std::vector<Piece> backward_pieces(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   if (!model.goes_back(layer)) return {};
-  return Pass(model.layer(layer), plan, Direction::Backward, plan.bytes(Numbers::Activations, layer)).pieces();
+  return Pass(model, plan, layer, Direction::Backward).pieces();
 }
 
 std::vector<Piece> weight_pieces(const ModelGraph& model, LayerIndex layer) {

@@ -76,6 +76,27 @@ std::vector<Composition> of_full_blocks() {
   };
 }
 
+// Blocks without scales beside others that have them, where tensor ranks agree on scales, and where they do not.
+std::vector<Composition> of_unscaled_blocks() {
+  using enum sim::ScaleRecipe;
+  constexpr auto kEnds = "blocks:0,3=fp32", kInner = "blocks:1-2=fp32";
+  return {
+      {.name = "D2_fp8_tensorwise_ends_bf16",
+       .mesh = {.data = 2},
+       .precision = sim::Precision::Bf16,
+       .scales = Tensorwise,
+       .full_units = "blocks:0,3=bf16"},
+      {.name = "P2_fp8_blockwise_ends_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .scales = Blockwise, .full_units = kEnds},
+      {.name = "T2_sequence_recompute_fp8_rowwise_inner",
+       .mesh = {.tensor = 2},
+       .recompute = sim::Recompute::Full,
+       .sequence_parallel = true,
+       .scales = Rowwise,
+       .full_units = kInner},
+      {.name = "T2P2_fp8_tensorwise_ends", .mesh = {.pipeline = 2, .tensor = 2}, .scales = Tensorwise, .full_units = kEnds},
+  };
+}
+
 }  // namespace
 
 // Ends in fp32 beside blocks in 16 bit. Of the GPT-2 both, whose weight is one; of the Llama each by itself.
@@ -114,8 +135,7 @@ std::vector<Composition> of_full_units() {
        .precision = Bf16,
        .full_units = kEnds},
   };
-  const std::vector<Composition> of_blocks = of_full_blocks();
-  all.insert(all.end(), of_blocks.begin(), of_blocks.end());
+  for (const std::vector<Composition>& more : {of_full_blocks(), of_unscaled_blocks()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

@@ -125,6 +125,34 @@ TEST(ScaledTiles, FollowTheTensorAndNotTheShard) {
   }
 }
 
+// Blocks without scales beside others that have them: all of them are the plan in bf16, and each of them brings it nearer.
+TEST(UnscaledBlocks, AllOfThemHaveTheBitsOfNoScales) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = 2}, sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
+    const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), mesh), "fp8:tensorwise blocks:0-3=bf16");
+    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2}), train({.plan = scaled(plan, "bf16"), .steps = 2})), "");
+  }
+}
+
+TEST(UnscaledBlocks, EachIsLessRounded) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const sim::ParallelPlan plan = tiny_plan(tiny_llama(), {.tensor = 2});
+  const TrainingResult exact = train({.plan = scaled(plan, "fp64"), .steps = 1});
+  const auto lost = [&](const char* words) {
+    return distance(train({.plan = scaled(plan, std::string("fp8:tensorwise unscaled=fp64") + words), .steps = 1}), exact).gradients;
+  };
+  EXPECT_LT(lost(" blocks:0-2=fp64"), lost(" blocks:0=fp64"));
+  EXPECT_LT(lost(" blocks:0=fp64"), lost(""));
+}
+
+TEST(UnscaledBlocks, StagesHaveTheBitsOfOneProcess) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), {.pipeline = 2}), "fp8:rowwise blocks:0,3=bf16");
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 3, .ranks = Ranks::Alone});
+  for (const sim::ParallelPlan& each : {plan, with_schedule(plan, "zb-1p", 1), with_schedule(plan, "interleaved", 2)})
+    EXPECT_EQ(bitwise_difference(train({.plan = each, .steps = 3}), alone), "");
+}
+
 TEST(DelayedScales, GoOnFromACheckpointWithEveryBit) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   const ScratchOfJob scratch;

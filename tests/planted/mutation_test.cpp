@@ -394,6 +394,16 @@ TEST(PrecisionMutations, FullUnits) {
   expect_caught_bitwise(with_zero(plan, 3), PlantedBug::GatheredInHalf);
 }
 
+TEST(PrecisionMutations, UnscaledBlocks) {
+  if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
+  sim::ParallelPlan plan = plan_in(sim::Precision::Bf16, {.data = 2}, tiny_llama());
+  plan.workload.precision = plan.workload.precision.with(sim::ScaleRecipe::Tensorwise, /*gathers_scaled=*/false);
+  for (const sim::BlockRanges& blocks : {sim::BlockRanges{{0, 3}}, sim::BlockRanges{{0, 0}, {3, 3}}}) {
+    plan.workload.precision = plan.workload.precision.with_unscaled(blocks);
+    expect_caught_bitwise(plan, PlantedBug::ScaledAnyway);
+  }
+}
+
 TEST(PrecisionMutations, FullBlocks) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
   sim::ParallelPlan plan = plan_in(sim::Precision::Bf16, {.data = 2}, tiny_llama());

@@ -38,6 +38,7 @@ BUGS = [
     ("optimizer.cpp", "codes(1, unsigned_tree())", f"codes(1, {is_bug('SignedSecondMoment')} ? signed_tree() : unsigned_tree())"),
     ("flat_bucket.cpp", "host_weights_.defined() ? host_weights_ : master_;", f"({is_bug('StaleHostCopy')} ? master_.clone().to(form.type) : host_weights_.defined() ? host_weights_ : master_);"),
     ("parameter_store.cpp", "bucket.moment_type = moment_type(optimizer, policy)", f"bucket.moment_type = {is_bug('UnroundedMoments')} ? scalar_type(policy.of(sim::Numbers::Masters)) : moment_type(optimizer, policy)"),
+    ("parameter_store.cpp", "!plan.is_unscaled(slot.layer)", f"(!plan.is_unscaled(slot.layer) || {is_bug('ScaledAnyway')})"),
     ("parameter_store.cpp", *after("bytes = packing_of(slot)->pack(whole);\n", f"""    if ({is_bug('NeighboursScale')})
       packing_of(slot)->block_scales(bytes).copy_(packing_of(slot)->block_scales(bytes).roll(1).clone());
 """)),

@@ -48,6 +48,7 @@ enum class PlantedBug : std::uint8_t {
   StrayInput,            // a feed-forward that is recomputed by itself starts from its tokens in another order
   RoundedOnWire,         // gradients of a unit in full precision cross links in 16 bit
   GatheredInHalf,        // weights of a unit in full precision are gathered in 16 bit
+  ScaledAnyway,          // products of blocks without scales are rounded like others
   LeftOnWire,            // sums of gradients that crossed links in another type are not taken back
   BoundaryCrossed,       // documents: attention sees those that came before in the row
   RunningPositions,      // documents: positions go on from one to the next

@@ -48,7 +48,7 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_kernel(with_full_blocks(with_full_ends(with_frozen(with_copy(
+        return with_kernel(with_blocks(with_full_ends(with_frozen(with_copy(
             with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))))))));
     }
   }
@@ -145,13 +145,15 @@ class PlanGenerator {
     if (drawn / 2 % 3 != 0) other.workload.precision = other.workload.precision.with_full(EndUnit::Embedding);
     return violations(other).empty() ? other : plan;
   }
-  // Blocks in full precision, likewise.
-  ParallelPlan with_full_blocks(const ParallelPlan& plan) {
+  // Blocks in full precision, or without scales beside others that have them, likewise.
+  ParallelPlan with_blocks(const ParallelPlan& plan) {
     const std::uint64_t drawn = random_bits(RandomKey{key_.value + 12}, blocks_drawn_++);
     if (drawn % 2 > 0) return plan;
     const auto first = static_cast<std::int32_t>(drawn / 2 % static_cast<std::uint64_t>(plan.model.layers));
     ParallelPlan other = plan;
-    other.workload.precision = other.workload.precision.with_full(BlockRanges{{first, first}});
+    const BlockRanges block{{first, first}};
+    other.workload.precision =
+        plan.workload.precision.scales() ? plan.workload.precision.with_unscaled(block) : plan.workload.precision.with_full(block);
     return violations(other).empty() ? other : plan;
   }
   // A kernel of attention by name, in half of the plans that are priced by clocks; drawn apart, too.

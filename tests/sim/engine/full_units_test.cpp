@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/cluster/cluster.h"
 #include "sim/engine/simulate.h"
 #include "tests/sim/plan/plans.h"
 
@@ -57,6 +58,34 @@ TEST(FullUnits, EachBlockCosts) {
     EXPECT_LT(none.step_time, beside.step_time);
     EXPECT_LT(beside.step_time, apart.step_time);
   }
+}
+
+const PrecisionPolicy kScaled = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+
+// Nothing is scaled then: neither rounded, nor kept rounded, nor agreed upon.
+TEST(UnscaledBlocks, AllOfThemAreAPlanWithoutScales) {
+  for (const ParallelPlan& plan : plans())
+    for (const bool on_gpu : {false, true}) {
+      ParallelPlan each = plan;
+      if (on_gpu) each.cluster = load_cluster("h100-80gb-sxm", DeviceCount{plan.mesh.ranks()});
+      const SimulationResult unscaled = simulated(each, kScaled.with_unscaled({{0, 3}})), half = simulated(each, Precision::Bf16);
+      EXPECT_EQ(unscaled.step_time, half.step_time) << plan.mesh.ranks();
+      EXPECT_EQ(unscaled.peak_memory, half.peak_memory) << plan.mesh.ranks();
+    }
+}
+
+// Large products, which gain by 8 bit.
+TEST(UnscaledBlocks, EachOfThemCosts) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.model = testing::tiny_llama();
+  plan.model.hidden = 4096, plan.model.ffn = 14336, plan.model.heads = 32, plan.model.kv_heads = 8, plan.model.head_dim = 128;
+  plan.model.max_positions = plan.workload.sequence = 4096;
+  plan.cluster = load_cluster("h100-80gb-sxm", DeviceCount{2});
+  const SimTime all = simulated(plan, Precision::Bf16).step_time, two = simulated(plan, kScaled.with_unscaled({{0, 0}, {3, 3}})).step_time,
+                none = simulated(plan, kScaled).step_time;
+  EXPECT_LT(none, two);
+  EXPECT_LT(two, all);
+  EXPECT_NEAR(static_cast<double>((two - none).count()) / static_cast<double>((all - none).count()), 0.5, 0.01) << "half of the blocks";
 }
 
 }  // namespace

@@ -20,5 +20,21 @@ TEST(BlockRanges, AreNumbers) {
   EXPECT_TRUE(parse_block_ranges("999999"));
 }
 
+TEST(BlockRanges, HaveEnds) {
+  for (const auto& [ends, text] :
+       {std::pair(BlockEnds{1, 1}, "0,7"), std::pair(BlockEnds{0, 3}, "5-7"), std::pair(BlockEnds{2, 0}, "0-1")}) {
+    EXPECT_EQ(to_text(blocks_at(ends, 8)), text);
+    const auto found = ends_in(*parse_block_ranges(text), 8);
+    ASSERT_TRUE(found) << text;
+    EXPECT_EQ(found->first, ends.first) << text;
+    EXPECT_EQ(found->last, ends.last) << text;
+  }
+  EXPECT_EQ(to_text(blocks_at({.first = 5, .last = 5}, 8)), "0-7") << "those that are both stand once";
+  EXPECT_EQ(to_text(blocks_at({.first = 9, .last = 9}, 8)), "0-7");
+  EXPECT_TRUE(blocks_at({}, 8).empty());
+  EXPECT_FALSE(ends_in(BlockRanges{{3, 3}}, 8));
+  EXPECT_FALSE(ends_in(BlockRanges{{0, 0}, {7, 7}}, 9)) << "there is one behind";
+}
+
 }  // namespace
 }  // namespace sim

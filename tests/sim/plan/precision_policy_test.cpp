@@ -58,6 +58,21 @@ TEST(PrecisionPolicy, EndsInFullPrecisionStandBehindAllElse) {
   EXPECT_NE(policy, parsed("bf16"));
 }
 
+TEST(PrecisionPolicy, BlocksWithoutScalesComputeAsWhatIsNotScaled) {
+  for (const char* text : {"fp8:tensorwise blocks:0,31=bf16", "fp4:nvfp4 blocks:28-31=bf16", "fp8:mx unscaled=fp16 blocks:0=fp16",
+                           "fp8:rowwise unscaled=fp32 blocks:1=fp32", "fp8:tensorwise blocks:0=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("fp8:mx blocks:0=fp16 unscaled=fp16")), "fp8:mx unscaled=fp16 blocks:0=fp16") << "in any order";
+  const PrecisionPolicy policy = parsed("fp8:tensorwise gathers=fp8 gradients=fp32 blocks:0,31=bf16");
+  EXPECT_TRUE(has(policy.unscaled_blocks(), 31));
+  EXPECT_FALSE(has(policy.unscaled_blocks(), 30));
+  EXPECT_FALSE(policy.has_full_units());
+  EXPECT_TRUE(policy.has_units_apart());
+  EXPECT_EQ(policy.without_scales(), parsed("bf16 gradients=fp32"));
+  EXPECT_NE(policy, parsed("fp8:tensorwise gathers=fp8 gradients=fp32"));
+  EXPECT_TRUE(parsed("fp8:tensorwise blocks:0=fp32").has_full_units()) << "which rules refuse";
+}
+
 TEST(PrecisionPolicy, BlocksInFullPrecisionAreNamedByNumber) {
   for (const char* text : {"bf16 blocks:0=fp32", "fp16 masters=fp16 embedding=fp32 blocks:0-1,30-31=fp32"})
     EXPECT_EQ(to_text(parsed(text)), text);
@@ -101,6 +116,9 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"bf16 blocks:0=fp32 blocks:2=fp32", 1},
                                                                                     {"bf16 blocks:99999999999=fp32", 1},
                                                                                     {"fp8:delayed head=fp32 unscaled=fp32", 1},
+                                                                                    {"fp8:tensorwise blocks:0=fp16", 1},
+                                                                                    {"fp8:tensorwise blocks:0=fp8", 1},
+                                                                                    {"fp8:tensorwise blocks:0=bf16 blocks:2=bf16", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;
     parse_precision_policy(text, wrong);

@@ -87,6 +87,35 @@ TEST(StepRules, BlocksInFullPrecisionStandBetweenOthers) {
               broken("/workload/precision", "one buffer of one type"));
 }
 
+TEST(StepRules, BlocksWithoutScalesStandBesideOthers) {
+  constexpr auto kWhere = "/workload/precision";
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware.peak.fill(FlopsPerSecond(25e9));
+  const PrecisionPolicy scaled = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  plan.workload.precision = scaled.with_unscaled(BlockRanges{{0, 0}, {3, 3}});
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_FALSE(plan.is_unscaled(LayerIndex(0)));
+  EXPECT_TRUE(plan.is_unscaled(LayerIndex(1)));
+  EXPECT_FALSE(plan.is_unscaled(LayerIndex(2)));
+  EXPECT_TRUE(plan.is_unscaled(LayerIndex(4)));
+  EXPECT_FALSE(plan.is_unscaled(LayerIndex(5)));
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([&](ParallelPlan& p) {
+                p.workload.precision = scaled.with_unscaled(BlockRanges{{2, 40}});
+              }),
+              broken(kWhere, "block 40"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.workload.precision = p.workload.precision.with(ScaleRecipe::Delayed, false); }),
+              broken(kWhere, "one list for all products"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.workload.precision = p.workload.precision.with_full(EndUnit::Head); }),
+              broken(kWhere, "not for three"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.halves.assign(count_of(p.model.layers), BlockHalf::Both); }),
+              broken(kWhere, "two halves"));
+}
+
 TEST(StepRules, MuonStepsWholeMatrices) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});
   plan.workload.optimizer = OptimizerKind::Muon;

@@ -70,7 +70,9 @@ TEST(MegatronCore, NamesOfPrecisionsAreUnfolded) {
                        .plan.workload.precision);
   };
   EXPECT_EQ(precision("bf16_mixed"), "bf16 gradients=fp32");
-  EXPECT_EQ(precision("bf16_with_fp8_current_scaling_mixed"), "fp8:tensorwise gradients=fp32");
+  EXPECT_EQ(precision("bf16_with_fp8_current_scaling_mixed"), "fp8:tensorwise gathers=fp8 gradients=fp32 blocks:0,3=bf16");
+  EXPECT_EQ(precision("bf16_with_fp8_current_scaling_mixed\"\ncfg.mixed_precision.first_last_layers_bf16 = \"False"),
+            "fp8:tensorwise gathers=fp8 gradients=fp32");
   EXPECT_EQ(precision("bf16_with_fp8_subchannel_scaling_mixed"), "fp8:blockwise gradients=fp32");
 }
 

@@ -7,8 +7,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-RecipeContext llamas(std::int32_t devices) {
-  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
+RecipeContext llamas(std::int32_t devices, const std::string& device = "h100-80gb-sxm") {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster(device, DeviceCount{devices})};
 }
 
 TEST(MegatronFields, NoNameStandsTwice) {
@@ -16,6 +16,33 @@ TEST(MegatronFields, NoNameStandsTwice) {
   for (const Field& field : megatron_fields()) names.emplace_back(field.key);
   std::sort(names.begin(), names.end());
   EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+TEST(MegatronFields, BlocksWithoutScales) {
+  const auto precision_of = [](const std::string& arguments) {
+    const std::string rest = " --micro-batch-size 2 --global-batch-size 8 --seq-length 32 --num-attention-heads 4 ";
+    return to_text(
+        testing::imported("pretrain.py --tensor-model-parallel-size 1 --bf16 " + arguments + rest, llamas(4, "b200-180gb-sxm")).plan.workload.precision);
+  };
+  EXPECT_EQ(precision_of("--fp8-format hybrid --fp8-recipe tensorwise --first-last-layers-bf16"),
+            "fp8:tensorwise gradients=fp32 blocks:0,3=bf16");
+  EXPECT_EQ(precision_of("--fp4-format e2m1 --first-last-layers-bf16 --num-layers-at-start-in-bf16 0 --num-layers-at-end-in-bf16 2"),
+            "fp4:nvfp4 gradients=fp32 blocks:2-3=bf16");
+  EXPECT_EQ(precision_of("--fp8-format hybrid --fp8-recipe tensorwise --num-layers-at-end-in-bf16 2"), "fp8:tensorwise gradients=fp32")
+      << "how many, and none are asked for";
+  EXPECT_EQ(precision_of("--first-last-layers-bf16"), "bf16 gradients=fp32") << "so are all";
+}
+
+TEST(MegatronFields, BlocksWithoutScalesAreThoseOfTheEnds) {
+  ParallelPlan plan = testing::gpu_plan({.data = 2});
+  const PrecisionPolicy scaled =
+      PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, true).with(Numbers::Gradients, Precision::Fp32);
+  plan.workload.precision = scaled.with_unscaled({{0, 0}, {3, 3}});
+  EXPECT_THAT(testing::main_text(kMegatron, plan),
+              ::testing::AllOf(HasSubstr("--first-last-layers-bf16"), HasSubstr("--num-layers-at-end-in-bf16 1")));
+  plan.workload.precision = scaled.with_unscaled({{1, 2}});
+  EXPECT_THAT(testing::refused_by(kMegatron, plan), HasSubstr("blocks 1-2 are without scales"));
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/workload/precision"));
 }
 
 TEST(MegatronFields, OldNames) {

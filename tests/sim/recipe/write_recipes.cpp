@@ -61,6 +61,11 @@ std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
   all.back().workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16)
                                       .with(sim::Numbers::Masters, sim::Precision::Bf16)
                                       .with(sim::Numbers::Moments, sim::Precision::Bf16);
+  all.push_back(all.front());  // in 8 bit, but for the ends
+  all.back().workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16)
+                                      .with(sim::ScaleRecipe::Tensorwise, /*gathers_scaled=*/false)
+                                      .with(sim::Numbers::Gradients, sim::Precision::Fp32)
+                                      .with_unscaled({{0, 0}, {3, 3}});
   all.push_back(all.front());  // by a layout where stages are not equal
   all.back().model.layers = kBlocks + 1;
   all.back().model.mtp_layers = 1;
