@@ -40,6 +40,7 @@ struct PlanOptions : ObjectiveOptions {
   std::string frozen;    // likewise
   std::string samples, expert_loads;
   std::int64_t mtp_layers = 0, source_tokens = 0;
+  bool mtp_apart = false;
   std::string memory_limit, risk = "5 %", gap = "1 %", budget, software, precision, optimizer = "adamw";  // budget: a duration; empty: none
   bool fp32_gradients = false;
   std::map<std::string, std::string> fixed;  // axis -> value

@@ -44,6 +44,8 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--mtp-layers", plan.mtp_layers, "Blocks in front of the head that predict further tokens")
       ->check(between({0, 16}))
       ->capture_default_str();
+  command->add_flag("--mtp-apart", plan.mtp_apart,
+                    "They are a layer of their own in the pipeline's cut, which may stand on another stage than the head");
   command->add_option("--source-tokens", plan.source_tokens, "Of a sample: an encoder's; 0: half")->check(between({0, sim::kMostTokens}));
   command->add_option("--vocabulary-multiple", plan.vocabulary_multiple, "The vocabulary is padded up to a multiple of this")
       ->check(up_to(sim::kMostVocabularyMultiple))

@@ -153,14 +153,15 @@ void take_words(const PlanOptions& options, planner::SearchRequest& request, Vio
   request.workload.expert_loads = sim::parse_expert_loads(options.expert_loads, wrong);
   tell("--expert-loads");
   request.model.mtp_layers = options.mtp_layers;
+  request.model.mtp_apart = options.mtp_apart;
   request.model.source_tokens = options.source_tokens;
   sim::ParallelPlan asked;
   asked.model = request.model;
   asked.workload = request.workload;
   for (const sim::Violation& one : sim::violations(asked))
-    for (const auto& [where, option] :
-         {std::pair("/workload/samples", "--samples"), std::pair("/workload/expert_loads", "--expert-loads"),
-          std::pair("/workload/mtp_layers", "--mtp-layers"), std::pair("/workload/source_tokens", "--source-tokens")})
+    for (const auto& [where, option] : {std::pair("/workload/samples", "--samples"), std::pair("/workload/expert_loads", "--expert-loads"),
+                                        std::pair("/workload/mtp_layers", "--mtp-layers"), std::pair("/workload/mtp_apart", "--mtp-apart"),
+                                        std::pair("/workload/source_tokens", "--source-tokens")})
       if (one.where == where) violations.push_back({option, one.problem, one.remedy});
 }
 

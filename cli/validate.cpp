@@ -65,6 +65,7 @@ bool reads_alike(const std::string& path, const sim::ParallelPlan& plan) {
 std::optional<sim::ParallelPlan> said_by_a_family(const sim::ParallelPlan& plan) {
   sim::ModelConfig network = plan.model;
   network.mtp_layers = 0;
+  network.mtp_apart = false;
   network.adapters.reset();
   network.frozen = {};
   const sim::SaidNetwork said = sim::as_a_family_says_it(network);
@@ -73,6 +74,7 @@ std::optional<sim::ParallelPlan> said_by_a_family(const sim::ParallelPlan& plan)
   sim::ParallelPlan written = plan;
   written.model = said.model;
   written.model.mtp_layers = plan.model.mtp_layers;
+  written.model.mtp_apart = plan.model.mtp_apart;
   written.model.adapters = plan.model.adapters;
   written.model.frozen = plan.model.frozen;
   return written;

@@ -55,12 +55,12 @@ std::vector<Reason> why_not_pipeline(const SearchRequest& request, std::int32_t 
   must_divide_devices(request, pipeline, reasons);
   if (pipeline > 1 && (request.model.shared_kv_layers > 0 || request.model.layer_inputs > 0))
     reasons.push_back({"shape.pipeline_inputs", {}});
-  if (pipeline > request.model.layers)
+  if (pipeline > request.model.inner_layers())
     reasons.push_back({"shape.blocks",
                        {{"stages", std::to_string(pipeline)},
                         {"chunks", "1"},
                         {"parts", std::to_string(pipeline)},
-                        {"blocks", std::to_string(request.model.layers)}}});
+                        {"blocks", std::to_string(request.model.inner_layers())}}});
   return reasons;
 }
 
@@ -155,7 +155,7 @@ std::vector<sim::Violation> workload_violations(const SearchRequest& request) {
   solo.cluster.devices = 1;
   solo.workload = request.workload;
   solo.vocabulary_multiple = request.vocabulary_multiple;
-  solo.cut = sim::even_cut(solo.model.layers, solo.pipeline_shape());
+  solo.cut = sim::even_cut(solo.model.inner_layers(), solo.pipeline_shape());
   std::vector<sim::Violation> found = sim::violations(solo);
   std::erase_if(found, [](const sim::Violation& violation) { return !violation.where.starts_with("/workload"); });
   return found;

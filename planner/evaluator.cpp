@@ -116,7 +116,8 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
   const WorkKey key = work_key();
   const auto [cut, is_new] = cuts_.try_emplace({key, plan_.chunks});
   if (is_new) {
-    plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape());
+    const HeadPlace head = plan_.model.predicts_apart() ? HeadPlace::MayStandAlone : HeadPlace::BehindALayer;
+    plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape(), head);
     if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
     cut->second.cut = plan_.cut;
     cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
@@ -147,7 +148,7 @@ const std::vector<StageTransfers>& Evaluator::transfers() {
 const Evaluator::Work& Evaluator::work() {
   const auto [entry, is_new] = works_.try_emplace(work_key());
   if (!is_new) return entry->second;
-  plan_.cut = sim::even_cut(plan_.model.layers, plan_.pipeline_shape());  // whichever: no price depends on it
+  plan_.cut = sim::even_cut(plan_.model.inner_layers(), plan_.pipeline_shape());  // whichever: no price depends on it
   Work& work = entry->second;
   std::optional<Pricer> pricer;
   const Pricer::Lie* before = nullptr;

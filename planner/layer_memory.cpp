@@ -119,10 +119,7 @@ class Templates {
     follow(walk, layer, Phase::Weight, weight_pieces(model_, layer));
     return walk.memory();
   }
-  Bytes received(LayerIndex layer) const {
-    const Bytes hidden = plan_.bytes_into(layer) * (plan_.shard_shape().tokens() * plan_.model.hidden);
-    return plan_.sequence_parallel ? hidden / std::int64_t{plan_.mesh.tensor} : hidden;
-  }
+  Bytes received(LayerIndex layer) const { return plan_.message_into(layer); }
 
   const sim::ModelGraph& model_;
   const sim::ParallelPlan& plan_;  // of ZeRO stage 0, or by units: weights and their gradients are counted apart

@@ -165,10 +165,10 @@ Bytes StageWalk::sums(LayerRange chunk) const {
   return all;
 }
 
-// On one stage the head of a model with tied embeddings gathers the embedding too.
+// Who reads the embedding's table on its stage gathers it, too.
 Bytes StageWalk::passing_unit(LayerRange unit) const {
   if (!gathers_ || !plan_.reshard_after_forward || (follows_units_ && is_head(unit.begin))) return {};
-  const bool reads_embedding = is_head(unit.begin) && plan_.head_reads_embedding();
+  const bool reads_embedding = plan_.reads_embedding(unit.begin);
   return sum(weights_->by_layer, unit) + (reads_embedding ? weights_->by_layer.front() : Bytes{});
 }
 

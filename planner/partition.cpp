@@ -11,11 +11,12 @@ namespace {
 
 using sim::SimTime;
 
-// Cuts as the number of blocks in front of them: cut i in 1 .. parts - 1. Cut 0 stands before everything, cut `parts` behind.
+// Cuts as the number of blocks in front of them: cut i in 1 .. parts - 1. Cut 0 stands before everything, cut `parts` behind. A head that may stand alone
+// counts as the last of the blocks.
 class Partition {
  public:
-  Partition(const std::vector<SimTime>& layer_times, std::int64_t parts)
-      : blocks_(static_cast<std::int64_t>(layer_times.size()) - 2), parts_(parts), before_(layer_times.size() + 1) {
+  Partition(const std::vector<SimTime>& layer_times, std::int64_t blocks, std::int64_t parts)
+      : blocks_(blocks), parts_(parts), before_(layer_times.size() + 1) {
     std::partial_sum(layer_times.begin(), layer_times.end(), before_.begin() + 1);
   }
 
@@ -60,7 +61,8 @@ class Partition {
 
  private:
   SimTime time(std::int64_t part, std::int64_t begin, std::int64_t end) const {
-    const std::int64_t first_layer = part == 0 ? 0 : begin + 1, end_layer = part == parts_ - 1 ? blocks_ + 2 : end + 1;
+    const std::int64_t all = std::ssize(before_) - 1, first_layer = part == 0 ? 0 : begin + 1,
+                       end_layer = part == parts_ - 1 ? all : end + 1;
     return sim::at(before_, end_layer) - sim::at(before_, first_layer);
   }
 
@@ -86,11 +88,11 @@ SimTime smallest_limit(const Partition& partition, SimTime enough) {
 
 }  // namespace
 
-sim::StageCut optimal_cut(const std::vector<SimTime>& layer_times, sim::PipelineShape shape) {
-  const std::int64_t blocks = static_cast<std::int64_t>(layer_times.size()) - 2;
+sim::StageCut optimal_cut(const std::vector<SimTime>& layer_times, sim::PipelineShape shape, HeadPlace head) {
+  const std::int64_t blocks = std::ssize(layer_times) - 2;
   sim::StageCut cut = sim::even_cut(blocks, shape);
   const std::size_t parts = cut.first.size();
-  const Partition partition(layer_times, static_cast<std::int64_t>(parts));
+  const Partition partition(layer_times, blocks + (head == HeadPlace::MayStandAlone ? 1 : 0), static_cast<std::int64_t>(parts));
   const SimTime even = slowest_part(layer_times, cut), limit = smallest_limit(partition, even);
   if (even <= limit) return cut;
   const std::vector<std::int64_t> earliest = partition.earliest(limit);

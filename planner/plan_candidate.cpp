@@ -135,7 +135,7 @@ sim::ParallelPlan make_plan(const SearchRequest& request, const PlanCandidate& c
   plan.vocabulary_multiple = request.vocabulary_multiple;
   plan.training = request.training;
   put_into(candidate, plan);
-  plan.cut = sim::even_cut(request.model.layers, plan.pipeline_shape());
+  plan.cut = sim::even_cut(request.model.inner_layers(), plan.pipeline_shape());
   if (request.habits) request.habits(plan);
   return plan;
 }

@@ -262,7 +262,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   return prices;
 }
 
-// The tied copy on the last stage is split as the embedding is.
+// The copy of a token table is split as the embedding is.
 bool Pricer::is_summed_over_tensor(const sim::BucketSlot& slot) const {
   const std::vector<sim::Parameter>& own = model_.layer(slot.layer).parameters;
   const bool is_copy = std::cmp_greater_equal(slot.parameter, own.size());

@@ -56,7 +56,7 @@ struct BucketPrice {
   sim::SimTime bring{};                 // weights on the host: of a unit's shard, before it is gathered
   sim::SimTime bring_sums{};            // and of what the host has summed so far
   sim::SimTime weights_gather{};        // stages 1 and 2, and what is persistent: after the update
-  sim::SimTime embedding_sum{};         // tied: over first and last stage
+  sim::SimTime embedding_sum{};         // tied: over the first stage and the copy's
 
   sim::SimTime reduction(bool each) const { return reduce.time + replica_sum.time + (each ? accumulate : sim::SimTime{}); }
 };

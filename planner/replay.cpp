@@ -371,14 +371,14 @@ void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
     if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum)
       perform(stage, Stream::Reduce, std::max(stage.computed, stage.host), *sum);
-  ReplayStage *first = &stages_.front(), *last = &stages_.back();
-  if (first == last || !plan_.ties_across_stages() || model_.layers.front().parameters.front().frozen) return;
+  if (!plan_.ties_across_stages() || model_.layers.front().parameters.front().frozen) return;
+  ReplayStage *first = &stages_.front(), *copy = &stages_[plan_.reader_stage().position()];
   SimTime start{}, duration{};
-  for (ReplayStage* stage : {first, last}) {
+  for (ReplayStage* stage : {first, copy}) {
     start = std::max({start, free(*stage, Stream::Reduce), stage->computed, stage->host});
     duration = std::max(duration, sim::at(prices_.steps, stage->index).buckets.back().embedding_sum);
   }
-  for (ReplayStage* stage : {first, last}) {
+  for (ReplayStage* stage : {first, copy}) {
     perform(*stage, Stream::Reduce, start, duration);
     const BucketPrice& tied = sim::at(prices_.steps, stage->index).buckets.back();
     if (reduces_) perform(*stage, Stream::Reduce, SimTime{}, tied.reduce.time + tied.replica_sum.time);

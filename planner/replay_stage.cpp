@@ -35,20 +35,19 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   return chunk;
 }
 
-// Stage 3 has a bucket a unit (two with experts); an embedding that the head reads too (one stage) is needed by both.
-void find_buckets(ReplayChunk& chunk, const sim::ModelGraph& model, const sim::ParallelPlan& plan,
-                  const std::vector<BucketPrice>& buckets) {
-  const bool head_reads_embedding = plan.head_reads_embedding();
+// Stage 3 has a bucket a unit (two with experts); an embedding that another layer of its stage reads is needed by both.
+void find_buckets(ReplayChunk& chunk, const sim::ParallelPlan& plan, const std::vector<BucketPrice>& buckets) {
   const std::size_t layers = sim::count_of(chunk.layers.end.value() - chunk.layers.begin.value());
   chunk.buckets.reserve(2 * layers);
   chunk.buckets_begin.reserve(layers + 1);
   for (LayerIndex layer = chunk.layers.begin; layer < chunk.layers.end; ++layer) {
     const sim::LayerRange unit = sim::unit_of(plan, layer);
+    const bool reads_embedding = plan.reads_embedding(layer);
     chunk.buckets_begin.push_back(chunk.buckets.size());
     for (std::size_t at = 0; at < buckets.size(); ++at) {
       const LayerIndex last = buckets[at].ready_after;
       if (!buckets[at].persistent && (buckets[at].shared || plan.offload_parameters) &&
-          ((unit.begin <= last && last < unit.end) || (head_reads_embedding && layer == model.head() && last == LayerIndex(0))))
+          ((unit.begin <= last && last < unit.end) || (reads_embedding && last == LayerIndex(0))))
         chunk.buckets.push_back(at);
     }
   }
@@ -136,7 +135,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
         std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == at && !bucket.tied; });
     chunk.first_bucket = chunk.next_bucket = sim::position_in(buckets, first);
     if (gathers)
-      find_buckets(chunk, model, plan, buckets);
+      find_buckets(chunk, plan, buckets);
     else
       add_up_reductions(chunk, {prices.layers[index.position()], buckets, sim::reduces_each(plan)}, model);
     if (plan.expert_overlap) chunk.pairs.resize(sim::count_of(plan.chunks));

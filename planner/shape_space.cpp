@@ -108,7 +108,7 @@ bool ShapeSpace::is_performed(std::size_t schedule, const sim::DeviceMesh& mesh)
 }
 
 void ShapeSpace::add_chunks(const PlanCandidate& shape, std::int32_t microbatches, const Found& found) {
-  const auto most = static_cast<std::int32_t>(request_.model.layers / shape.mesh.pipeline);
+  const auto most = static_cast<std::int32_t>(request_.model.inner_layers() / shape.mesh.pipeline);
   const std::int32_t last = fixed_.has("chunks") ? fixed_.at.chunks : most;
   PlanCandidate complete = shape;
   for (complete.chunks = fixed_.at.chunks; complete.chunks <= last; ++complete.chunks) {
@@ -123,8 +123,8 @@ void ShapeSpace::add_chunks(const PlanCandidate& shape, std::int32_t microbatche
 std::optional<Reason> ShapeSpace::why_not_chunks(const PlanCandidate& shape, std::int32_t microbatches) const {
   const Argument stages{"stages", std::to_string(shape.mesh.pipeline)}, chunks{"chunks", std::to_string(shape.chunks)};
   const std::int64_t parts = std::int64_t{shape.mesh.pipeline} * shape.chunks;
-  if (parts > request_.model.layers)
-    return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(request_.model.layers)}}};
+  const std::int64_t layers = request_.model.inner_layers();
+  if (parts > layers) return Reason{"shape.blocks", {stages, chunks, {"parts", std::to_string(parts)}, {"blocks", std::to_string(layers)}}};
   const sim::Schedule& schedule = sim::at(sim::all_schedules(), shape.schedule);
   const auto why = schedule.why_unsupported(
       {.stages = shape.mesh.pipeline, .microbatches = microbatches, .chunks = shape.chunks, .slices = fixed_.at.slices});

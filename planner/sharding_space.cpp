@@ -51,9 +51,9 @@ std::vector<std::int32_t> ShardingSpace::reshard_sizes(const PlanCandidate& cand
 std::vector<std::int32_t> ShardingSpace::unit_sizes(const PlanCandidate& at) const {
   if (at.zero_stage < 3) return {1};
   if (fixed_.has("layers_per_unit")) return {fixed_.at.layers_per_unit};
-  const std::int64_t parts = std::int64_t{at.mesh.pipeline} * at.chunks, most = (request_.model.layers + parts - 1) / parts;
+  const std::int64_t parts = std::int64_t{at.mesh.pipeline} * at.chunks, most = (request_.model.inner_layers() + parts - 1) / parts;
   std::int64_t block = 0;  // a rank's parameters of the last one: with experts where some blocks have them
-  for (const sim::Parameter& parameter : model_.layers[model_.layers.size() - 2].parameters)
+  for (const sim::Parameter& parameter : model_.layers[sim::count_of(model_.num_blocks())].parameters)
     block += sim::local_elements(parameter, at.mesh);
   std::vector<std::int32_t> sizes{1};
   while (std::int64_t{sizes.back()} * 2 <= most && sizes.back() * block < kLeastUnit) sizes.push_back(sizes.back() * 2);

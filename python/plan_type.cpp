@@ -41,7 +41,7 @@ sim::ParallelPlan replaced(const sim::ParallelPlan& before, const nb::kwargs& fi
   for (const auto& [name, value] : fields) set(plan, nb::cast<std::string>(name), text_of(value), found);
   if (!found.empty()) throw sim::InputError("", found);
   if (plan.cut.first.size() != static_cast<std::size_t>(plan.num_virtual_stages()) && plan.mesh.pipeline > 0 && plan.chunks > 0)
-    plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+    plan.cut = sim::even_cut(plan.model.inner_layers(), plan.pipeline_shape());
   if (found = sim::violations(plan); !found.empty()) throw sim::InputError("", found);
   return plan;
 }

@@ -32,7 +32,7 @@ cli::PlanOptions options_of(const nb::dict& given) {
   take(given, "threads", options.threads), take(given, "vocabulary_multiple", options.vocabulary_multiple);
   take(given, "fewer", options.fewer), take(given, "robust", options.robust), take(given, "front", options.all);
   take(given, "samples", options.samples), take(given, "expert_loads", options.expert_loads), take(given, "mtp_layers", options.mtp_layers),
-      take(given, "source_tokens", options.source_tokens);
+      take(given, "mtp_apart", options.mtp_apart), take(given, "source_tokens", options.source_tokens);
   take_objective(given, options);
   take(given, "runnable", options.runnable), take(given, "offload", options.offload), take(given, "program", options.program);
   take(given, "learning_rate", options.learning_rate), take(given, "seed", options.seed);

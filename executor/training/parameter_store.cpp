@@ -87,17 +87,18 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
   }
   layers_.resize(model.layers.size());
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer)
-    if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer, stage);
+    if (plan.owns(stage, layer)) layers_[layer.position()].parameters = sim::parameters_of(model, plan, layer);
   make_leaves(plan);
   if (plan.model.convolution) make_running_statistics();
-  if (!plan.head_reads_embedding() || !plan.owns(stage, model.head())) return;
-  OwnedLayer& head = layers_.back();
+  const sim::LayerIndex reads = plan.embedding_reader();
+  if (!plan.reads_embedding(reads) || !plan.owns(stage, reads)) return;
+  OwnedLayer& reader = layers_[reads.position()];
   const OwnedLayer& embedding = layers_.front();
-  head.parameters.push_back(embedding.parameters.front());
-  head.leaves.push_back(embedding.leaves.front());
+  reader.parameters.push_back(embedding.parameters.front());
+  reader.leaves.push_back(embedding.leaves.front());
   for (std::size_t at = 0; at < buckets_.size(); ++at)
     for (const sim::BucketSlot& slot : buckets_[at].layout().slots)
-      if (slot.layer == sim::LayerIndex(0) && slot.parameter == 0) head.buckets.push_back(at);
+      if (slot.layer == sim::LayerIndex(0) && slot.parameter == 0) reader.buckets.push_back(at);
 }
 
 void ParameterStore::make_leaves(const sim::ParallelPlan& plan) {

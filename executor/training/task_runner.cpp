@@ -226,7 +226,7 @@ void TaskRunner::exchange_beside_weights(const std::function<WorkHandle()>& star
 
 // In the head's forward the first of two is a maximum.
 void TaskRunner::sum_over_tensor_ranks(const sim::Task& task) {
-  const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer.value() == plan_.model.layers + 1;
+  const bool is_loss = task.key.phase == sim::Phase::Forward && task.key.layer == plan_.head();
   const bool is_maximum = is_loss && task.key.sequence == 0;
   const ReduceOperation how = is_maximum ? ReduceOperation::Maximum : ReduceOperation::Sum;
   exchange_beside_weights([&] { return communicators_.of(sim::MeshAxis::Tensor).all_reduce(stage_.partial(task.key), how, task.key); });

@@ -53,8 +53,8 @@ void takeScheduleOfChunks(Plan& plan) {
 }
 
 void cutAnew(Plan& plan) {
-  if (static_cast<std::int64_t>(plan.mesh.pipeline) * plan.chunks <= plan.model.layers)
-    plan.cut = sim::even_cut(plan.model.layers, plan.pipeline_shape());
+  if (static_cast<std::int64_t>(plan.mesh.pipeline) * plan.chunks <= plan.model.inner_layers())
+    plan.cut = sim::even_cut(plan.model.inner_layers(), plan.pipeline_shape());
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ sim::ParallelPlan turned(sim::ParallelPlan plan, const Turn& turn) {
     takeChunksOfSchedule(plan);
   else if (turn.name == "chunks" || turn.name == "pipeline")
     takeScheduleOfChunks(plan);
-  if (plan.mesh.pipeline != stages || plan.chunks != chunks) cutAnew(plan);
+  if (plan.mesh.pipeline != stages || plan.chunks != chunks || turn.name == "mtp_apart") cutAnew(plan);
   return plan;
 }
 
@@ -109,8 +109,8 @@ sim::ParallelPlan movedBoundary(sim::ParallelPlan plan, const Boundary& boundary
   std::vector<sim::LayerIndex>& first = plan.cut.first;
   if (boundary.part == 0 || boundary.part >= first.size()) return plan;
   const bool last = boundary.part + 1 == first.size();
-  const auto behind =
-      last ? static_cast<std::int32_t>(plan.model.layers) + 1 : first[boundary.part + 1].value();  // the head is behind the blocks
+  const auto behind = last ? plan.head().value() + (plan.model.predicts_apart() ? 1 : 0)
+                           : first[boundary.part + 1].value();  // a head alone: behind predictions
   const std::int32_t least = first[boundary.part - 1].value() + 1, most = behind - 1;
   if (least > most) return plan;
   first[boundary.part] = sim::LayerIndex(std::clamp(boundary.first.value(), least, most));

@@ -19,7 +19,7 @@ QString tr(const char* text) { return QCoreApplication::translate("PlanningTable
 QString settingText(const sim::PlanField& field, const sim::ParallelPlan& plan) {
   const QString nothing = QStringLiteral("–");
   if (!sim::has_use(field, plan)) return nothing;
-  if (field.name == "cut" && plan.cut.first == sim::even_cut(plan.model.layers, plan.pipeline_shape()).first) return tr("even");
+  if (field.name == "cut" && plan.cut.first == sim::even_cut(plan.model.inner_layers(), plan.pipeline_shape()).first) return tr("even");
   const sim::FieldValue value = field.access.get(plan);
   if (const bool* on = std::get_if<bool>(&value)) return *on ? tr("yes") : tr("no");
   const std::string said = sim::said_of(field, plan);

@@ -22,7 +22,7 @@ CutView::CutView(QWidget* parent) : View(parent) {
 
 void CutView::setPlan(const sim::ParallelPlan& plan) {
   first_ = plan.cut.first;
-  layers_ = static_cast<std::int32_t>(plan.model.layers) + 2;  // embedding, blocks, head
+  layers_ = plan.head().value() + 1;
   stages_ = plan.mesh.pipeline;
   if (chosen_ >= first_.size()) chosen_ = 0;
   update();

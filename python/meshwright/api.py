@@ -53,7 +53,7 @@ def _variables(given: Mapping[str, object] | None) -> list[str]:
 def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, devices: int = 0, precision: str = "", optimizer: str = "adamw", software: Path = "",
          fixed: Mapping[str, object] | Sequence[str] | None = None, memory_limit: str = "", risk: str = "5 %", gap: str = "1 %", budget: str = "", top: int = 5, threads: int = 0,
          offload: bool = False, runnable: bool = False, program: str = "", adapters: str = "", frozen: str = "", fp32_gradients: bool = False, vocabulary_multiple: int = 128,
-         samples: str = "", expert_loads: str = "", mtp_layers: int = 0, source_tokens: int = 0, front: bool = False, robust: bool = False,
+         samples: str = "", expert_loads: str = "", mtp_layers: int = 0, mtp_apart: bool = False, source_tokens: int = 0, front: bool = False, robust: bool = False,
          fewer: bool = False, objective: str = "step", tokens: float = 0, steps: int = 0, mtbf: str = "", restart_time: str = "10 min",
          checkpoint_time: str = "30 s", write_bandwidth: str = "", repair_time: str = "", spares: int = 0,
          learning_rate: float = 3e-4, checkpoint_interval: int = 0, seed: int = 1, progress: bool | Progress | None = None) -> _core.Ranking:
@@ -65,7 +65,8 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
     precision: "bf16", "fp8:blockwise weights=bf16"; empty: bf16 on GPUs, fp32 on CPUs. software: the program whose speed it is, a name or a file.
     adapters: pairs that are trained beside frozen weights; frozen: modules that are not trained ("embedding,norms", "first 8").
     samples: documents in them, "packed lognormal mean 800 spread 1.2"; empty: one fills each. expert_loads: how tokens meet experts,
-    "spread 0.6" or "list 310 120*2 275"; empty: as in measured runs. mtp_layers, source_tokens: of networks that have them.
+    "spread 0.6" or "list 310 120*2 275"; empty: as in measured runs. mtp_layers, source_tokens: of networks that have them;
+    mtp_apart: MTP layers are one of their own in the pipeline's cut.
     fixed: settings that stay, by the names of Plan.fields() or as people say them: {"tensor": 4, "zero": 1}, ["tp=4", "1F1B", "zero3"].
     front: the Pareto front is proven as the best plans are. robust: ranked by the time that nine of ten steps stay below.
     memory_limit: of a device ("70 GiB"); risk: chance to run out of memory up to which plans compete.
@@ -84,7 +85,7 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
         "threads": threads, "offload": offload, "runnable": runnable, "fewer": fewer, "objective": objective, "tokens": tokens, "steps": steps, "mtbf": mtbf, "restart_time": restart_time,
         "checkpoint_time": checkpoint_time, "write_bandwidth": write_bandwidth, "repair_time": repair_time, "spares": spares, "program": program, "adapters": adapters, "frozen": frozen, "fp32_gradients": fp32_gradients,
         "vocabulary_multiple": vocabulary_multiple, "learning_rate": learning_rate, "checkpoint_interval": checkpoint_interval, "seed": seed,
-        "samples": samples, "expert_loads": expert_loads, "mtp_layers": mtp_layers, "source_tokens": source_tokens, "front": front, "robust": robust, "fixed": _said(fixed)}
+        "samples": samples, "expert_loads": expert_loads, "mtp_layers": mtp_layers, "mtp_apart": mtp_apart, "source_tokens": source_tokens, "front": front, "robust": robust, "fixed": _said(fixed)}
     with _followed(progress, "plan") as told:
         return _core.plan(options, told)
 

@@ -28,8 +28,8 @@ Owned parameters_of_stage(const CheckedGraph& checked, StageIndex stage) {
     for (const Parameter& parameter : checked.model.layer(layer).parameters)
       owned[{layer, number++}] = {
           parameter.expert ? parameter.elements(degree_of_experts(mesh)) / mesh.expert : parameter.elements(mesh.tensor), parameter.expert};
-    const bool holds_copy = checked.plan.ties_across_stages() && layer == checked.model.head();
-    if (holds_copy) owned[{layer, number}] = {checked.model.layers.front().parameters.front().elements(mesh.tensor), false};
+    if (checked.plan.holds_copy(layer))
+      owned[{layer, number}] = {checked.model.layers.front().parameters.front().elements(mesh.tensor), false};
   }
   return owned;
 }

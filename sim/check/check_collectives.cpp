@@ -47,7 +47,7 @@ class CollectiveWatch {
     const auto [entry, is_new] = groups_.try_emplace({device, axis});
     if (!is_new) return entry->second;
     const auto devices = checked_.graph.devices();
-    const std::vector<Rank> ranks = checked_.plan.mesh.group(devices[device.position()].representative, axis);
+    const std::vector<Rank> ranks = checked_.plan.group(devices[device.position()].representative, axis);
     for (DeviceId other(0); other.position() < devices.size(); ++other)
       if (std::binary_search(ranks.begin(), ranks.end(), devices[other.position()].representative)) entry->second.push_back(other);
     return entry->second;
@@ -91,7 +91,7 @@ class CollectiveWatch {
                                 MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertData, MeshAxis::Reshard, MeshAxis::ExpertTensor,
                                 MeshAxis::Distant, MeshAxis::ContextInner, MeshAxis::ContextOuter}) {
       const StageIndex stage = checked_.graph.devices()[device.position()].stage;
-      if (axis == MeshAxis::Embedding && stage.value() != 0 && stage.value() != checked_.plan.mesh.pipeline - 1) continue;
+      if (axis == MeshAxis::Embedding && stage != StageIndex(0) && stage != checked_.plan.reader_stage()) continue;
       const Devices& members = group(device, axis);
       if (members.empty() || members.front() == device) continue;
       if (meetings_along(device, axis) != meetings_along(members.front(), axis))

@@ -145,9 +145,8 @@ class GatherWatch {
     }
   }
 
-  // The tied head of a single stage reads the embedding.
   bool holds(const Bucket& bucket, LayerIndex layer) const {
-    const bool reads_embedding = layer == checked_.model.head() && checked_.plan.head_reads_embedding();
+    const bool reads_embedding = checked_.plan.reads_embedding(layer);
     return std::any_of(bucket.slots.begin(), bucket.slots.end(), [&](const BucketSlot& slot) {
       return slot.layer == layer || (reads_embedding && slot.layer == LayerIndex(0) && slot.parameter == 0);
     });

@@ -215,8 +215,7 @@ StageWork::Positions StageWork::agree() {
 void StageWork::await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step) {
   for (const BucketSlot& slot : bucket.slots)
     for (ExpectedTask& task : tasks_) {
-      const bool reads =
-          task.key.layer == slot.layer || (slot.layer == LayerIndex(0) && task.key.layer == model_.head() && plan_.head_reads_embedding());
+      const bool reads = task.key.layer == slot.layer || (slot.layer == LayerIndex(0) && plan_.reads_embedding(task.key.layer));
       if (reads && task.key.phase == Phase::Forward && !moves_data(task.key.operation))
         (in_this_step ? task.after : task.after_before).push_back(made);
     }

@@ -123,7 +123,7 @@ void StageWork::ask_experts(TaskKey key) {
   if (gathers) exchange.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
   if (cut) next(exchange, bytes(backward));
-  if (key.phase == Phase::Recompute && !repeats_all()) return;
+  if (key.phase == Phase::Recompute && !repeats_all() && !goes_on_) return;
   say_word(backward ? "expert_input" : "expert_output", key);
 }
 
@@ -240,22 +240,43 @@ void StageWork::attend(TaskKey key) {
   backward ? begin_heads(key) : say_word("attention_output", key);
 }
 
-void StageWork::say_forward(const TaskKey& key) {
-  const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
+void StageWork::say_inner(const TaskKey& key) {
+  const std::int64_t predictions = predictions_of(key.layer);
+  if (predictions == 0) return say_block(key);
   for (std::int64_t at = 0; at < predictions; ++at) {
     say(kJoiningForward, key);
     say_block(key);
   }
-  heads_ = 1 + predictions;
-  is_block(key.layer) ? say_block(key) : say(end_words(key), key);
+}
+
+// All but the last block to their end.
+void StageWork::say_inner_again(const TaskKey& key) {
+  const std::int64_t predictions = predictions_of(key.layer);
+  for (std::int64_t at = 0; at < predictions; ++at) {
+    say(kJoiningForward, key);
+    goes_on_ = at + 1 < predictions;
+    if (goes_on_) say_block(key);
+  }
+  say_block_again(key);
+}
+
+void StageWork::say_end(const TaskKey& key) {
+  heads_ = key.layer == model_.head() ? 1 + plan_.model.mtp_layers : 1;
+  say(end_words(key), key);
   heads_ = 1;
 }
 
+void StageWork::say_forward(const TaskKey& key) {
+  const bool is_end = !is_block(key.layer);
+  if (!is_end || predictions_of(key.layer) > 0) say_inner(key);
+  if (is_end) say_end(key);
+}
+
 void StageWork::say_backward(const TaskKey& key) {
-  const std::int64_t predictions = key.layer == model_.head() ? plan_.model.mtp_layers : 0;
-  heads_ = 1 + predictions;
-  is_block(key.layer) ? say_block_back(key) : say(end_words(key), key);
-  heads_ = 1;
+  const bool is_end = !is_block(key.layer);
+  const std::int64_t predictions = predictions_of(key.layer);
+  if (is_end) say_end(key);
+  if (!is_end && predictions == 0) say_block_back(key);
   for (std::int64_t at = 0; at < predictions; ++at) {
     say_block_back(key);
     say(kJoiningBackward, key);
@@ -386,8 +407,9 @@ void StageWork::weights(const Turn& m, ChunkIndex c) {
       if (has_mixer(layer) && is_linear_block(layer)) say_word("linear_attention", key);
       if (has_mixer(layer) && attends_in(layer)) say_word("attention", key);
     };
-    layer == model_.head() ? say_word("head", key) : say_block_weights();
-    for (std::int64_t each = 0; layer == model_.head() && each < plan_.model.mtp_layers; ++each) {
+    if (layer == model_.head()) say_word("head", key);
+    if (layer != model_.head() && predictions_of(layer) == 0) say_block_weights();
+    for (std::int64_t each = 0; each < predictions_of(layer); ++each) {
       say_block_weights();
       say_word("mtp", key);
     }

@@ -73,8 +73,12 @@ class StageWork {
   void next(const TaskKey& key, Bytes payload) { chain(numbered(key), payload); }
   void say_forward(const TaskKey& key);
   void say_backward(const TaskKey& key);
-  // What the head's layer begins with are blocks as the last one.
-  LayerIndex block_of(LayerIndex layer) const { return layer == model_.head() ? LayerIndex(layer.value() - 1) : layer; }
+  void say_end(const TaskKey& key);
+  // What predicts further tokens, at the head's begin or in front of it, is blocks as the last one.
+  LayerIndex block_of(LayerIndex layer) const { return std::min(layer, LayerIndex(static_cast<std::int32_t>(plan_.model.layers))); }
+  LayerIndex predicting() const { return LayerIndex(model_.head().value() - (plan_.model.mtp_apart ? 1 : 0)); }
+  std::int64_t predictions_of(LayerIndex layer) const { return layer == predicting() ? plan_.model.mtp_layers : 0; }
+  std::int64_t blocks_in(LayerIndex layer) const { return std::max<std::int64_t>(1, predictions_of(layer)); }  // of one between the ends
   std::string_view pick(const Words& words) const {
     return plan_.mesh.tensor == 1 ? words.single : plan_.sequence_parallel ? words.sequence : words.tensor;
   }
@@ -128,11 +132,11 @@ class StageWork {
     if (is_of_maps())
       say(map_words(key.layer, false), key);
     else if (plan_.recompute != Recompute::Full)
-      say_feed_forward(kFeedForwardAgain, key);
+      for (std::int64_t each = blocks_in(key.layer); each > 0; --each) say_feed_forward(kFeedForwardAgain, key);
     else if (repeats_all() || ends_encoder(key.layer))
-      say_block(key);
+      say_inner(key);
     else
-      say_block_again(key);
+      say_inner_again(key);
   }
   bool is_linear_block(LayerIndex of) const {
     const std::vector<bool>& linear = plan_.model.linear_layers;
@@ -152,6 +156,8 @@ class StageWork {
     }
     says_linear_ = false;
   }
+  void say_inner(const TaskKey& key);  // a block, or as many predictions as there are
+  void say_inner_again(const TaskKey& key);
   void say_block(const TaskKey& key) {
     if (has_mixer(key.layer)) say_mixer(kMixerForward, key);
     if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key);
@@ -212,6 +218,7 @@ class StageWork {
   // In fp32 where both the layer that makes it and the one that reads it are.
   Bytes stream_into(LayerIndex reader) const {
     const bool wide = reader > LayerIndex(0) && is_wide(reader) && is_wide(LayerIndex(reader.value() - 1));
+    if (plan_.model.mtp_apart && reader == model_.head()) return stream() * (1 + plan_.model.mtp_layers);  // one of each depth
     return wide ? stream() / element_.value() * kWide.value() : stream();
   }
   // Of maps, what crosses between two layers: forward leaves behind the one that sends and enters before the one that receives; backward likewise.
@@ -276,6 +283,7 @@ class StageWork {
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
   bool says_mixer_ = false, says_linear_ = false;
+  bool goes_on_ = false;                                           // behind a block that is made again comes another
   std::int32_t parts_ = 0;                                         // of gradients, so far
   std::int64_t heads_ = 1;                                         // while the head is said: as often as it is computed
   Positions last_;                                                 // the end of the current chain

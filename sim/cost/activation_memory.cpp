@@ -128,7 +128,8 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
     memory.backward_temporary += scaled(Bytes(logits), element);  // the worker's slope of the cap
   if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
     memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
-  if (heads > 1) memory.keep({"further inputs", (memory.stream + memory.statistics + size.normalized) * (heads - 1)});
+  const Bytes further = plan.model.predicts_apart() ? Bytes{} : memory.stream;  // else they come as it does
+  if (heads > 1) memory.keep({"further inputs", (further + memory.statistics + size.normalized) * (heads - 1)});
   if (plan.model.embedding_width > 0) memory.keep({"rows as wide as the token table", size.elements(plan.model.embedding_width)});
   const Bytes transformed = size.elements(plan.model.head_transform ? plan.model.hidden : plan.model.embedding_width);
   memory.weight_inputs = size.normalized * heads + transformed;

@@ -42,7 +42,8 @@ const std::vector<GradientLifetime::PieceOfStep>& GradientLifetime::first_pieces
 }
 
 bool GradientLifetime::may_begin(const TaskKey& key) const {
-  return is_limited_ && key.phase == Phase::Backward && key.layer.exists() && key.operation == first_[model_.kind(key.layer)];
+  const bool goes_back = is_limited_ && key.phase == Phase::Backward && key.layer.exists();
+  return goes_back && key.sequence == 0 && key.operation == first_[model_.kind(key.layer)];
 }
 
 bool GradientLifetime::is_first_piece(const TaskKey& key) const {
@@ -51,7 +52,7 @@ bool GradientLifetime::is_first_piece(const TaskKey& key) const {
 
 LayerIndex GradientLifetime::first_backward(const BucketSlot& slot) const {
   const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
-  return is_token_embedding && plan_.head_reads_embedding() ? model_.head() : slot.layer;
+  return is_token_embedding && plan_.reads_embedding(plan_.embedding_reader()) ? plan_.embedding_reader() : slot.layer;
 }
 
 // Of a bucket's layers the last one goes backward first.

@@ -31,7 +31,7 @@ class GradientLifetime {  // of one thread: what it has looked up it keeps
   bool may_begin(const TaskKey& key) const;
   bool is_first_piece(const TaskKey& key) const;  // microbatch, or slice of one, to go backward through its chunk
   bool begins(const TaskKey& key, const Bucket& bucket) const;
-  LayerIndex first_backward(const BucketSlot& slot) const;  // a tied head adds to the embedding's gradient
+  LayerIndex first_backward(const BucketSlot& slot) const;  // who reads the embedding's table adds to its gradient
 
  private:
   using PieceOfStep = std::pair<MicrobatchIndex, SliceIndex>;

@@ -97,7 +97,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const LayerKind kind = model_.kind(key.layer);
   const std::vector<SegmentGraph>& segments = model_.layer(key.layer).segments;
   const auto& pieces = key.phase == Phase::Backward ? backward_ : key.phase == Phase::Recompute ? recompute_ : forward_;
-  const Parts parts = parts_of(pieces[kind], key.operation);
+  const Parts parts = parts_of(pieces[kind], key.operation, key.sequence);
   const SegmentGraph& segment = sim::at(segments, parts.segment);
   const Ends ends = ends_of(model_, key.layer, parts);
   const bool is_last = std::cmp_equal(parts.segment + 1, segments.size()), by_operators = !made_[kind].empty(),
@@ -120,6 +120,8 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .came = stream_to(key.layer),
           .cast_in = ends.reads ? stream_in(key.layer) - stream_to(key.layer) : Bytes{},
           .cast_out = ends.hands_on ? stream_in(key.layer) - stream_to(LayerIndex(key.layer.value() + 1)) : Bytes{},
+          .further_out = ends.hands_on ? further_of(key.layer) : Bytes{},
+          .further_back = ends.reads ? further_of(key.layer) : Bytes{},
           .plan = &plan_of(key.layer)};
 }
 
@@ -207,7 +209,7 @@ std::optional<SegmentRun> MemoryEffects::run_of_forward(const Role& role) const 
 
 // The task of a segment's weight gradients, behind its backward.
 void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
-  const std::int32_t segment = parts_of(weight_pieces(model_, key.layer), key.operation).segment;
+  const std::int32_t segment = parts_of(weight_pieces(model_, key.layer), key.operation, key.sequence).segment;
   const SegmentMemory& memory = memory_of(key.layer, segment);
   if (ends_inside(sim::at(model_.layer(key.layer).segments, segment)))
     return effect.free_at_end(MemoryCategory::Activations, memory.inside);

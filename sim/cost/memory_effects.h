@@ -61,7 +61,9 @@ class MemoryEffects {
     Bytes stream{}, hidden{};  // in its unit's precision: of this rank, of all tokens of a microbatch
     Bytes came{};              // the stream as its layer reads it
     Bytes cast_in{},
-        cast_out{};            // of a unit in full precision that reads here what others have, or hands on to them: its stream less theirs
+        cast_out{};  // of a unit in full precision that reads here what others have, or hands on to them: its stream less theirs
+    // Streams of further depths, which predictions that stand apart hand to the head: put out, and gradients of them that end with a layer's backward.
+    Bytes further_out{}, further_back{};
     const ParallelPlan* plan;  // as its unit sees it
     bool is_whole() const { return has_begin && has_end; }
     bool is_middle() const { return !is_norm && !is_tail && !has_begin && !has_end; }
@@ -132,6 +134,7 @@ class MemoryEffects {
   Bytes stream_in(LayerIndex layer) const {
     return plan_.sequence_parallel ? hidden_in(layer) / std::int64_t{plan_.mesh.tensor} : hidden_in(layer);
   }
+  Bytes further_of(LayerIndex layer) const { return stream_in(layer) * (plan_.streams_into(LayerIndex(layer.value() + 1)) - 1); }
   const ParallelPlan& plan_of(LayerIndex layer) const { return plan_.is_apart(layer) ? *apart_ : plan_; }
 
   const ModelGraph& model_;

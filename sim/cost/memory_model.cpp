@@ -24,7 +24,7 @@ struct EffectKey {
   Operation operation{};
   MeshAxis group{};
   Bytes payload{};
-  std::int32_t reader = 0;  // of a source that is sent straight: its stage
+  std::int32_t number = 0;  // of a computation, among equal ones of its layer; of a source that is sent straight, its stage
   bool operator==(const EffectKey&) const = default;
 };
 
@@ -35,7 +35,7 @@ struct EffectKeyHash {
       hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
       hash ^= hash >> 29;
     };
-    mix(static_cast<std::uint64_t>(key.reader));
+    mix(static_cast<std::uint64_t>(key.number));
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
@@ -51,6 +51,8 @@ struct MemoryModel::State {
   EffectKey key(const Task& task) const {
     const bool begins = effects.gradients().may_begin(task.key);
     const bool is_embedding = task.key.layer == LayerIndex(0);  // whose gathered gradient is the stream's
+    const bool computes = task.stream == Stream::Compute && task.key.layer.exists(),
+               goes_straight = plan.direct_source && task.key.group == MeshAxis::Pipeline && is_of_source(task.key);
     return {.stage = task.key.stage,
             .layer = begins || is_embedding || model.config.convolution || !task.key.layer.exists()
                          ? task.key.layer
@@ -64,7 +66,7 @@ struct MemoryModel::State {
             .operation = task.key.operation,
             .group = task.key.group,
             .payload = task.payload,
-            .reader = plan.direct_source && task.key.group == MeshAxis::Pipeline && is_of_source(task.key) ? task.key.sequence : 0};
+            .number = computes || goes_straight ? task.key.sequence : 0};
   }
 
   // Of blocks whose forward is done and whose backward is not.

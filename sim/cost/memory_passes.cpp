@@ -22,6 +22,7 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   }
   if (role.has_begin && !role.has_end) effect.take(MemoryCategory::Activations, -role.memory.inside);
   if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
+  if (!again) effect.take_at_end(MemoryCategory::Activations, role.further_out);
   // Streams that it hands on: half a block has none; with what it reads, where nobody reads that again.
   const bool ends_input = key.phase == Phase::Forward && keeps_nothing(key.layer) && key.layer != LayerIndex(0);
   const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - (ends_input ? 0 : 1);
@@ -112,7 +113,8 @@ Bytes MemoryEffects::before_core(const Role& role) const {
   return role.memory.normalized + role.memory.statistics;
 }
 
-// The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent.
+// The gradient of the stream is one tensor that changes hands: made by the head or received, freed by the embedding or sent. Those of further depths, which a
+// head behind another layer hands back, take the place of what it read of them.
 void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   const Role role = role_of(key);
   cast_backward(effect, role);
@@ -123,6 +125,7 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (role.is_middle()) effect.hold(MemoryCategory::Temporaries, role.memory.middle_temporary);
   if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
+  effect.free_at_end(MemoryCategory::Activations, role.further_back);
   if (model_.layer(key.layer).backward == BackwardReach::Ends) end_gradient(effect, role);
   if (plan_.model.parallel_blocks && is_block(key.layer)) meet_beside_attention(effect, role);
   if (keeps_inputs_) keep_inputs(effect, key, role);

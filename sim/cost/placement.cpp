@@ -7,7 +7,7 @@ namespace {
 
 using Progression = RankSeries;
 
-Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
+Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis, StageIndex copy) {
   const MeshCoordinate at = mesh.coordinate(member);
   const std::int32_t replicas = mesh.copies() * mesh.tensor;
   switch (axis) {
@@ -32,7 +32,7 @@ Progression members(const DeviceMesh& mesh, Rank member, MeshAxis axis) {
     case MeshAxis::Pipeline: return {member.value() % replicas, replicas, mesh.pipeline};
     case MeshAxis::Embedding:
       if (mesh.pipeline == 1) return {member.value(), 1, 1};
-      return {member.value() % replicas, replicas * (mesh.pipeline - 1), 2};
+      return {member.value() % replicas, replicas * copy.value(), 2};
     case MeshAxis::World: return {0, 1, mesh.ranks()};
     case MeshAxis::None: break;
   }
@@ -62,6 +62,7 @@ bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
 
 Placement::Placement(const ParallelPlan& plan)
     : mesh_(plan.mesh),
+      copy_(plan.ties_across_stages() ? plan.reader_stage() : StageIndex(plan.mesh.pipeline - 1)),
       devices_(plan.cluster.devices),
       devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
       nodes_(plan.cluster.nodes()),
@@ -104,7 +105,7 @@ Slowest Placement::slowest_pair(const GraphDevice& device, const Fold& fold, Ran
 }
 
 GroupPlacement Placement::group(Rank member, MeshAxis axis) const {
-  const Progression all = members(mesh_, member, axis);
+  const Progression all = members(mesh_, member, axis, copy_);
   const auto neighbors = [&](std::int32_t joined) {
     const std::int32_t begin = member.value() / joined * joined;
     return count_within(all, begin, begin + joined);

@@ -55,6 +55,7 @@ class Placement {
   Slowest slowest(const GraphDevice& device, const Fold& fold, const GroupOf& group_of) const;
 
   DeviceMesh mesh_;
+  StageIndex copy_;  // of a token table
   std::int32_t devices_, devices_per_node_, nodes_;
   std::int32_t devices_per_pod_;  // 0: there is one
   bool is_even_;

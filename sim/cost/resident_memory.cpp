@@ -29,11 +29,7 @@ Bytes bytes_per_sum(const ParallelPlan& plan) {
 Bytes held_between_stages(const ParallelPlan& plan, StageIndex stage) {
   const std::int64_t held = habits_of(plan.cluster).held_messages;
   if (held == 0 || plan.mesh.pipeline == 1) return {};
-  const ShardShape shape = plan.shard_shape();
-  const auto message = [&](LayerIndex reader) {
-    return plan.bytes_into(reader) * (shape.tokens() * plan.model.hidden) / std::int64_t{shape.sequence_parallel ? shape.tensor : 1} *
-           plan.num_pieces();
-  };
+  const auto message = [&](LayerIndex reader) { return plan.message_into(reader) * plan.num_pieces(); };
   Bytes all{};
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const std::int32_t place = plan.virtual_stage({stage, chunk});
@@ -80,8 +76,7 @@ Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
   const bool holds = habits_of(plan.cluster).held_messages > 0 && plan.mesh.pipeline > 1;
   if (!holds || plan.site(plan.num_virtual_stages() - 1).stage != stage) return {};
   const ShardShape shape = plan.shard_shape();
-  const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
-  return plan.bytes(Numbers::Activations, head) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
+  return plan.bytes(Numbers::Activations, plan.head()) * (shape.tokens() * (plan.model.vocabulary / shape.tensor) * plan.num_pieces());
 }
 
 bool shards_masters(const ParallelPlan& plan) {
@@ -143,7 +138,7 @@ StageElements unpadded_stage_elements(const ModelGraph& model, const ParallelPla
       if (is_stepped_as_matrix(slot, plan)) (parameter.expert ? matrices_of_experts : matrices) += slot.elements * alike;
     }
   }
-  if (plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1) {
+  if (plan.ties_across_stages() && stage == plan.reader_stage()) {
     const Parameter& table = model.layers.front().parameters.front();
     if (!table.frozen)
       elements.all += table.elements(plan.mesh.tensor);
@@ -260,7 +255,9 @@ bool holds_experts(const ParallelPlan& plan, StageIndex stage) {
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const LayerRange range = plan.layers(stage, chunk);
     for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-      if (layer != LayerIndex(0) && layer.value() <= plan.model.layers && has_experts(plan.model, layer.value() - 1)) return true;
+      if (LayerIndex(0) < layer && layer < plan.head() &&
+          has_experts(plan.model, std::min<std::int64_t>(layer.value(), plan.model.layers) - 1))
+        return true;
   }
   return false;
 }

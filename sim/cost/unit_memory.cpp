@@ -142,7 +142,7 @@ class UnitWalk {
   UnitMoves& last() { return moves_[*last_]; }
   bool is_of(std::size_t bucket, LayerIndex unit) const {
     const Bucket& one = buckets_[bucket];
-    const bool reads_embedding = unit == model_.head() && plan_.head_reads_embedding();
+    const bool reads_embedding = plan_.reads_embedding(unit);
     return std::ranges::any_of(one.slots, [&](const BucketSlot& slot) {
       return unit_of(plan_, slot.layer).begin == unit || (reads_embedding && slot.layer == LayerIndex(0));
     });
@@ -250,7 +250,7 @@ class UnitWalk {
       Bytes made{};
       const auto part = bytes_[bucket].parts.find(key.layer);
       if (part != bytes_[bucket].parts.end()) made = part->second;
-      const bool adds = key.layer == model_.head() && plan_.head_reads_embedding();
+      const bool adds = plan_.reads_embedding(key.layer);
       if (const auto embedding = bytes_[bucket].parts.find(LayerIndex(0)); adds && embedding != bytes_[bucket].parts.end())
         made += embedding->second;
       if (buckets_[bucket].shards == 1) continue;                                 // resident

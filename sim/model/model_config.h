@@ -79,6 +79,7 @@ struct ModelConfig {
   std::optional<Adapters> adapters{};   // else everything is trained; no word of a config.json: /workload/adapters of a plan
   FrozenParts frozen{};                 // likewise: /workload/frozen
   std::int64_t mtp_layers = 0;          // blocks that predict further tokens, in front of the head: /workload/mtp_layers of a plan
+  bool mtp_apart = false;               // they are a layer of their own, which need not stand on the head's stage: /workload/mtp_apart
   std::optional<ExpertForm> experts{};  // of the feed-forwards, but for the first dense layers
   RopeScaling rope_scaling{};           // beside rope_theta
   std::optional<LinearForm> linear{};   // in place of attention, in blocks of linear_layers
@@ -141,6 +142,10 @@ struct ModelConfig {
   std::optional<PatchForm> patches{};            // of images in place of tokens: `vocabulary` classes, told from the first position alone
   std::optional<ConvolutionForm> convolution{};  // layers of maps instead of blocks: `vocabulary` classes, a sample is one token
 
+  bool predicts_apart() const { return mtp_apart && mtp_layers > 0; }
+  std::int64_t inner_layers() const {
+    return layers + (predicts_apart() ? 1 : 0);
+  }  // between embedding and head: what a pipeline's cut deals out
   bool operator==(const ModelConfig&) const = default;
 };
 

@@ -100,12 +100,16 @@ ModelGraph make_model_graph(const ModelConfig& config, VocabularyMultiple multip
     number_kinds(model);
     return model;
   }
-  model.layers.reserve(count_of(config.layers) + 2);
+  model.layers.reserve(count_of(config.inner_layers()) + 2);
   model.layers.push_back(embedding_layer(config, model.padded_vocabulary));
   for (std::int64_t block = 0; block < config.layers; ++block)
     model.layers.push_back(block_layer(in_block(config, block), fmt::format("layers.{}", block), block_form(config, block)));
-  model.layers.push_back(head_layer(config, model.padded_vocabulary));
-  add_token_predictions(model.layers.back(), config, model.padded_vocabulary);
+  Layer head = head_layer(config, model.padded_vocabulary), predictions = prediction_layer(config, model.padded_vocabulary);
+  if (config.predicts_apart())
+    model.layers.push_back(std::move(predictions));
+  else
+    head = joined(std::move(predictions), std::move(head));
+  model.layers.push_back(std::move(head));
   freeze(model);
   number_kinds(model);
   return model;

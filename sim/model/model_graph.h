@@ -1,5 +1,6 @@
 // ModelConfig as layers of operators with shapes, and as parameters: what the simulator prices and the executor builds.
-// Layer 0 is the embedding, 1 .. L are transformer blocks, L+1 is the head (final norm, projection, loss).
+// Layer 0 is the embedding, 1 .. L are transformer blocks, L+1 is the head (final norm, projection, loss). What predicts further tokens
+// (token_prediction.h) begins the head's layer, or is a layer of its own in front of it: ModelConfig::predicts_apart().
 //
 //   layer 0       segment Embedding
 //   layer 1..L    segment Attention  norm -> qkv (-> norm of q, k) -> (rotary) -> attention -> projection -> [sum over T] -> + residual
@@ -74,10 +75,10 @@ struct Layer {
 struct ModelGraph {
   ModelConfig config;
   std::int64_t padded_vocabulary = 0;
-  std::vector<Layer> layers;       // L + 2; equal blocks are repeated
+  std::vector<Layer> layers;       // inner_layers() + 2; equal blocks are repeated
   std::vector<LayerKind> kinds;    // by layer
   std::vector<LayerIndex> firsts;  // by kind: the first layer of it
-  std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2; }
+  std::int64_t num_blocks() const { return static_cast<std::int64_t>(layers.size()) - 2 - (config.predicts_apart() ? 1 : 0); }
   LayerKind kind(LayerIndex layer) const { return kinds[layer.position()]; }
   bool has(LayerIndex layer, Operation segment) const;
   bool goes_back(LayerIndex layer) const { return layers[layer.position()].backward != BackwardReach::None; }

@@ -46,8 +46,7 @@ void add_norm(Layer& layer, const ModelConfig& config, const std::string& name) 
 
 }  // namespace
 
-void add_token_predictions(Layer& head, const ModelConfig& config, std::int64_t padded_vocabulary) {
-  if (config.mtp_layers == 0) return;
+Layer prediction_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   Layer all;
   for (std::int64_t at = 0; at < config.mtp_layers; ++at) {
     const std::string prefix = fmt::format("mtp.{}", at);
@@ -64,9 +63,13 @@ void add_token_predictions(Layer& head, const ModelConfig& config, std::int64_t 
     for (Parameter& parameter : block.parameters) all.parameters.push_back(std::move(parameter));
     add_norm(all, config, prefix + ".final_norm");
   }
-  for (SegmentGraph& segment : head.segments) all.segments.push_back(std::move(segment));
-  for (Parameter& parameter : head.parameters) all.parameters.push_back(std::move(parameter));
-  head = std::move(all);
+  return all;
+}
+
+Layer joined(Layer predictions, Layer head) {
+  for (SegmentGraph& segment : head.segments) predictions.segments.push_back(std::move(segment));
+  for (Parameter& parameter : head.parameters) predictions.parameters.push_back(std::move(parameter));
+  return predictions;
 }
 
 }  // namespace sim

@@ -10,7 +10,8 @@
 
 namespace sim {
 
-// In front of the head, one after the other.
-void add_token_predictions(Layer& head, const ModelConfig& config, std::int64_t padded_vocabulary);
+// One after the other. Each module's final norm is its parameter, as Megatron-Core has it; the head's segment computes the norms of all depths.
+Layer prediction_layer(const ModelConfig& config, std::int64_t padded_vocabulary);
+Layer joined(Layer predictions, Layer head);  // into one, the head behind
 
 }  // namespace sim

@@ -16,7 +16,7 @@ RankSeries DeviceMesh::of_experts(Rank member, MeshAxis axis) const {
   return {stage + here % (cut * expert), cut * expert, expert_copies()};
 }
 
-std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
+std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis, StageIndex copy) const {
   const MeshCoordinate here = coordinate(member);
   std::vector<Rank> members;
   for (Rank rank{0}; rank.value() < ranks(); ++rank) {
@@ -26,7 +26,7 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
     const bool same_replica = here.data / shards() == there.data / shards(), same_shard = here.data % shards() == there.data % shards();
     const bool same_sample = data_rank(here) == data_rank(there);
     const bool same_data = here.data == there.data, same_stage = here.stage == there.stage, same_tensor = here.tensor == there.tensor;
-    const bool is_end = there.stage.value() == 0 || there.stage.value() == pipeline - 1;
+    const bool has_table = there.stage == StageIndex(0) || there.stage == copy;
     const bool belongs =
         axis == MeshAxis::World || (axis == MeshAxis::Data && same_stage && same_tensor && same_replica) ||
         (axis == MeshAxis::Replica && same_stage && same_tensor && same_shard) ||
@@ -40,7 +40,7 @@ std::vector<Rank> DeviceMesh::group(Rank member, MeshAxis axis) const {
         (axis == MeshAxis::ExpertData && same_stage && same_replica && same_experts) ||
         (axis == MeshAxis::ExpertTensor && same_stage && mine / cut == its / cut) ||
         (axis == MeshAxis::Tensor && same_stage && same_data) || (axis == MeshAxis::Pipeline && same_data && same_tensor) ||
-        (axis == MeshAxis::Embedding && same_data && same_tensor && is_end);
+        (axis == MeshAxis::Embedding && same_data && same_tensor && has_table);
     if (belongs || rank == member) members.push_back(rank);
   }
   return members;

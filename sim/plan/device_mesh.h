@@ -19,7 +19,7 @@
 
 namespace sim {
 
-// Data: the shards of one replica. Embedding: first and last stage (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
+// Data: the shards of one replica. Embedding: first stage, and the one that holds a copy of its table (tied weights). Replica: the same shard in all replicas. Context: parts of a sample.
 // Expert: ranks that share the experts of a layer. ExpertData: those of a replica that hold the same ones.
 // ExpertTensor: those that share an expert, where that is a degree of its own. Reshard: ranks that keep weights among them after forward.
 // Distant: those of a replica that have the same place in their neighbourhoods (Reshard), one of each.
@@ -82,8 +82,10 @@ struct DeviceMesh {
   std::int32_t context_rank(const MeshCoordinate& at) const { return at.data % context; }  // which of their tokens
   Rank rank_of(const MeshCoordinate& at) const;
   MeshCoordinate coordinate(Rank rank) const;
-  RankSeries of_experts(Rank member, MeshAxis axis) const;    // of Expert, ExpertData, ExpertTensor
-  std::vector<Rank> group(Rank member, MeshAxis axis) const;  // ascending; the ranks that differ from `member` along axis alone
+  RankSeries of_experts(Rank member, MeshAxis axis) const;  // of Expert, ExpertData, ExpertTensor
+  // Ascending; the ranks that differ from `member` along axis alone. Of Embedding: the first stage and the copy's.
+  std::vector<Rank> group(Rank member, MeshAxis axis, StageIndex copy) const;
+  std::vector<Rank> group(Rank member, MeshAxis axis) const { return group(member, axis, StageIndex(pipeline - 1)); }
   bool operator==(const DeviceMesh&) const = default;
 };
 

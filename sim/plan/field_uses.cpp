@@ -34,6 +34,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"reshard_ranks", is_sharded},
     {"context_algorithm", [](const Plan& plan) { return plan.mesh.context > 1; }},
     {"context_inner", [](const Plan& plan) { return plan.context_algorithm == ContextAlgorithm::Hierarchical; }},
+    {"mtp_apart", [](const Plan& plan) { return plan.model.mtp_layers > 0; }},
     {"schedule", [](const Plan& plan) { return has_stages(plan) || plan.num_microbatches() > 1; }},  // of one stage: what stays alive
     {"chunks", has_stages},
     {"microbatch_group", takes_groups},

@@ -84,7 +84,13 @@ void check_shared_between_blocks(const ParallelPlan& plan, Rules& rules) {
              "blocks read keys, values or inputs that were made on another stage, which stages do not send", "use pipeline degree 1");
 }
 
+// Apart from the head they read the token table on their own stage: a head that reads it, too, would be a third place of it.
 void check_predictions(const ParallelPlan& plan, Rules& rules) {
+  constexpr const char* kApart = "/workload/mtp_apart";
+  rules.must(!plan.model.mtp_apart || plan.model.mtp_layers > 0, kApart, "is of layers that predict further tokens, and there are none",
+             "use mtp_layers=1, or leave it out");
+  rules.must(!plan.model.predicts_apart() || !plan.model.tied_embeddings, kApart,
+             "goes with a head of its own matrix: copies of a token table on three stages are not summed", "leave it out");
   if (plan.model.mtp_layers == 0) return;
   const auto needs = [&](bool holds, const char* problem, const char* remedy) {
     rules.must(holds, "/workload/mtp_layers", problem, remedy);

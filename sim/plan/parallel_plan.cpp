@@ -93,19 +93,23 @@ OrderTable ParallelPlan::order_table() const {
 }
 void ParallelPlan::take_order(OrderTable table) {
   schedule = kOrderFromCsv;
-  if (chunks != table.chunks) cut = even_cut(model.layers, {.stages = mesh.pipeline, .microbatches = 1, .chunks = table.chunks});
+  if (chunks != table.chunks) cut = even_cut(model.inner_layers(), {.stages = mesh.pipeline, .microbatches = 1, .chunks = table.chunks});
   chunks = table.chunks;
   written_order = std::move(table);
 }
 
 std::int32_t ParallelPlan::virtual_stage(ChunkSite site) const { return sim::virtual_stage(placement(), pipeline_shape(), site); }
+std::int32_t ParallelPlan::virtual_stage(LayerIndex layer) const {
+  const auto behind = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
+  return static_cast<std::int32_t>(behind - cut.first.begin()) - 1;
+}
 ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const { return site_of(placement(), pipeline_shape(), virtual_stage); }
 
 LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const { return StageLayers(*this).of(stage, chunk); }
 
 LayerRange ParallelPlan::part_of(LayerIndex layer) const {
   const auto end = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
-  const LayerIndex behind(static_cast<std::int32_t>(model.layers) + 2);
+  const LayerIndex behind(head().value() + 1);
   return {.begin = end == cut.first.begin() ? LayerIndex(0) : *std::prev(end), .end = end == cut.first.end() ? behind : *end};
 }
 
@@ -117,8 +121,16 @@ bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
   return false;
 }
 
-bool ParallelPlan::ties_across_stages() const { return shares_embedding() && site(num_virtual_stages() - 1).stage != StageIndex(0); }
-bool ParallelPlan::head_reads_embedding() const { return shares_embedding() && !ties_across_stages(); }
+Bytes ParallelPlan::message_into(LayerIndex reader) const {
+  const Bytes all = bytes_into(reader) * (shard_shape().tokens() * model.hidden * streams_into(reader));
+  return sequence_parallel ? all / std::int64_t{mesh.tensor} : all;
+}
+
+// The head's is the last one, whatever the cut, which a search may still have of another mesh.
+StageIndex ParallelPlan::reader_stage() const {
+  const std::int32_t last = num_virtual_stages() - 1;
+  return site(model.predicts_apart() ? std::clamp(virtual_stage(embedding_reader()), 0, last) : last).stage;
+}
 
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision) {
   ModelGraph graph = make_model_graph(model, multiple);
@@ -149,20 +161,20 @@ std::optional<ParallelPlan> plan_of_units_apart(const ParallelPlan& plan) {
   return unscaled;
 }
 
-StageCut even_cut(std::int64_t num_blocks, PipelineShape shape) {
+StageCut even_cut(std::int64_t inner_layers, PipelineShape shape) {
   const std::int64_t parts = std::int64_t{shape.stages} * shape.chunks;
   StageCut cut;
-  const std::int64_t ends = std::max<std::int64_t>(0, parts - num_blocks);  // that stand alone: first the head, then the embedding, too
+  const std::int64_t ends = std::max<std::int64_t>(0, parts - inner_layers);  // that stand alone: first the head, then the embedding, too
   for (std::int64_t part = 0; part < parts; ++part) {
-    const std::int64_t blocks_before = ends == 0 ? num_blocks * part / parts : ends == 1 ? part : part - 1;
-    cut.first.push_back(LayerIndex(part == 0 ? 0 : static_cast<std::int32_t>(1 + blocks_before)));
+    const std::int64_t before = ends == 0 ? inner_layers * part / parts : ends == 1 ? part : part - 1;
+    cut.first.push_back(LayerIndex(part == 0 ? 0 : static_cast<std::int32_t>(1 + before)));
   }
   return cut;
 }
 
 bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) const {
-  const bool is_block = layer != LayerIndex(0) && layer.value() <= model.layers;
-  if (!is_block || recompute != Recompute::Full) return false;
+  const bool is_inner = LayerIndex(0) < layer && layer < head();
+  if (!is_inner || recompute != Recompute::Full) return false;
   if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
   const auto behind = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
   const std::int32_t first = behind == cut.first.begin() ? 1 : std::max(1, std::prev(behind)->value());

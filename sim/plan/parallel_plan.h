@@ -204,7 +204,8 @@ struct ParallelPlan {
   std::int32_t head_ranks() const;
   std::int32_t block_ranks() const { return mesh.context / head_ranks(); }
   std::int32_t num_virtual_stages() const { return mesh.pipeline * chunks; }
-  std::int32_t virtual_stage(ChunkSite site) const;  // its place in the model's order
+  std::int32_t virtual_stage(ChunkSite site) const;    // its place in the model's order
+  std::int32_t virtual_stage(LayerIndex layer) const;  // that has it
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;                                       // of what an action works on: a microbatch, or a slice of it
   bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
@@ -233,12 +234,24 @@ struct ParallelPlan {
   }  // of its input
   PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
   Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
+  LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(model.inner_layers()) + 1); }
+  // That predicts further tokens, if the network does: the head, or the layer in front of it.
+  LayerIndex predicting() const { return LayerIndex(head().value() - (model.predicts_apart() ? 1 : 0)); }
   LayerRange layers(StageIndex stage, ChunkIndex chunk) const;
   LayerRange part_of(LayerIndex layer) const;  // of the cut, that holds it
   bool owns(StageIndex stage, LayerIndex layer) const;
-  bool shares_embedding() const { return model.tied_embeddings || model.mtp_layers > 0; }  // the head's layer reads it, too
-  bool ties_across_stages() const;    // shared, and the head on another stage than the embedding
-  bool head_reads_embedding() const;  // shared, both on one stage
+  // Streams that a layer reads: a head behind predictions that stand apart those of all depths, side by side.
+  std::int64_t streams_into(LayerIndex reader) const { return model.predicts_apart() && reader == head() ? 1 + model.mtp_layers : 1; }
+  Bytes message_into(LayerIndex reader) const;  // that goes from stage to stage, of this rank and an action
+  // The embedding's table may have a second reader: a tied head, or what predicts further tokens (which is its layer then: check_predictions). On the
+  // embedding's stage it reads the table itself, on another a copy of it, which stands behind its own parameters.
+  bool shares_embedding() const { return model.tied_embeddings || model.mtp_layers > 0; }
+  LayerIndex embedding_reader() const { return predicting(); }
+  StageIndex reader_stage() const;
+  bool ties_across_stages() const { return shares_embedding() && reader_stage() != StageIndex(0); }
+  bool reads_embedding(LayerIndex layer) const { return layer == embedding_reader() && shares_embedding() && !ties_across_stages(); }
+  bool holds_copy(LayerIndex layer) const { return layer == embedding_reader() && ties_across_stages(); }
+  std::vector<Rank> group(Rank member, MeshAxis axis) const { return mesh.group(member, axis, reader_stage()); }
 };
 
 // The plan's own word, or what a program with those habits takes.
@@ -249,8 +262,8 @@ ModelGraph make_model_graph(const ParallelPlan& plan);
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision);
 ParallelPlan in_full_precision(ParallelPlan plan);                          // as its units in full precision see it: all of it in fp32
 std::optional<ParallelPlan> plan_of_units_apart(const ParallelPlan& plan);  // as those that are see it; none: nothing is
-StageCut even_cut(std::int64_t num_blocks,
-                  PipelineShape shape);  // blocks as even as whole layers allow, ends with them while there are enough; parts <= blocks + 2
+StageCut even_cut(std::int64_t inner_layers,
+                  PipelineShape shape);  // as even as whole layers allow, ends with them while there are enough; parts <= inner_layers + 2
 
 // Every rule a plan must keep, all violations at once (empty: the plan can be lowered). Memory is not judged here.
 std::vector<Violation> violations(const ParallelPlan& plan);

@@ -157,10 +157,12 @@ ParallelPlan plan_from_json(const Json& document, const std::string& file) {
   const std::optional<Adapters> adapters = plan.model.adapters;  // words of the workload
   const FrozenParts frozen = plan.model.frozen;
   const std::int64_t predictions = plan.model.mtp_layers, source_tokens = plan.model.source_tokens;
+  const bool apart = plan.model.mtp_apart;
   plan.model = model_config_from_json(document.at("model"), file);
   plan.model.adapters = adapters;
   plan.model.frozen = frozen;
   plan.model.mtp_layers = predictions;
+  plan.model.mtp_apart = apart;
   plan.model.source_tokens = source_tokens;
   plan.cluster = cluster_from_json(document.at("cluster"), file);
   if (std::vector<Violation> found = violations(plan); !found.empty()) throw InputError(file, std::move(found));

@@ -34,20 +34,19 @@ PipelineLayout parse_pipeline_layout(const std::string& text) {
   std::string plain = text;
   std::erase(plain, '\\');
   PipelineLayout layout{.blocks = {0}};
-  std::size_t part_of_further = 0;
   for (const char c : unrolled(plain)) {
     if (c == '|')
       layout.blocks.push_back(0);
     else if (c == 't')
       ++layout.blocks.back();
     else if (c == 'm')
-      ++layout.further, part_of_further = layout.blocks.size();
+      layout.last_further = layout.blocks.size() - 1,
+      layout.first_further = layout.further++ == 0 ? layout.last_further : layout.first_further;
     else if (c != 'E' && c != 'L' && c != ',') {
       layout.unknown = c;
       break;
     }
   }
-  layout.is_further_apart = layout.further > 0 && part_of_further != layout.blocks.size();
   return layout;
 }
 

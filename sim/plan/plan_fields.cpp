@@ -169,6 +169,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Workload, at<&Plan::model, &sim::ModelConfig::source_tokens>(), {0, sim::kMostTokens}},
     {"mtp_layers", "/workload/mtp_layers", "MTP layers", "blocks in front of the head that predict further tokens (Megatron: --mtp-num-layers)",
      Workload, at<&Plan::model, &sim::ModelConfig::mtp_layers>(), {0, 16}},
+    {"mtp_apart", "/workload/mtp_apart", "MTP apart", "these blocks are a layer of their own in the pipeline's cut, which may stand on another stage than the head (Megatron: m in --pipeline-model-parallel-layout)",
+     Layout, at<&Plan::model, &sim::ModelConfig::mtp_apart>()},
     {"fp32_gradients", "/workload/fp32_gradients", "fp32 gradients", "older spelling of precision \"... gradients=fp32\"",
      Workload, kFp32Gradients, {}, nullptr, false, true},
     {"data", "/mesh/data", "data", "ranks with samples of their own",

@@ -44,9 +44,7 @@ bool keeps_apart(const ParallelPlan& plan) {
 }
 
 // Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
-bool ends_with_the_head_alone(const ParallelPlan& plan) {
-  return !plan.cut.first.empty() && plan.cut.first.back().value() > plan.model.layers;
-}
+bool ends_with_the_head_alone(const ParallelPlan& plan) { return !plan.cut.first.empty() && plan.cut.first.back() == plan.head(); }
 
 // What follows a block's last sum is computed again for nobody, and the worker has no place to put it.
 bool repeats_whole_blocks(const ParallelPlan& plan) {

@@ -12,7 +12,7 @@ class StageLayers {
   LayerRange of(StageIndex stage, ChunkIndex chunk) const {
     const std::vector<LayerIndex>& first = plan_.cut.first;
     const auto at = static_cast<std::size_t>(virtual_stage(placement_, shape_, {stage, chunk}));
-    const LayerIndex end = at + 1 < first.size() ? first[at + 1] : LayerIndex(static_cast<std::int32_t>(plan_.model.layers) + 2);
+    const LayerIndex end = at + 1 < first.size() ? first[at + 1] : LayerIndex(plan_.head().value() + 1);
     return {.begin = first[at], .end = end};
   }
 

@@ -309,10 +309,10 @@ void check_written_order(const ParallelPlan& plan, Rules& rules) {
   if (!right_size) return;
   const std::vector<Violation> faults = order_faults(order);
   for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
-  if (!faults.empty() || order.placement == ChunkPlacement::Loop || !plan.shares_embedding()) return;
+  if (!faults.empty() || !plan.shares_embedding() || plan.ties_across_stages()) return;
   const ChunkIndex last_chunk = order.stages.front().back().chunk;
   rules.must(last_chunk == ChunkIndex(0), "/order",
-             "ends row 0 with another chunk than the embedding's, whose gradient the tied head adds to",
+             "ends row 0 with another chunk than the embedding's, whose gradient another reader of its table adds to",
              "end row 0 with an action of virtual stage 0");
 }
 
@@ -325,7 +325,7 @@ void check_cut(const ParallelPlan& plan, Rules& rules) {
              "give the first layer of each chunk");
   if (!right_size) return;
   const bool begins = first.front() == LayerIndex(0) && (first.size() == 1 || first[1] > LayerIndex(0));
-  rules.must(begins && std::is_sorted(first.begin(), first.end()) && first.back().value() <= plan.model.layers + 1, "/cut",
+  rules.must(begins && std::is_sorted(first.begin(), first.end()) && first.back() <= plan.head(), "/cut",
              "must start with layer 0 (the embedding), ascend, and leave the head to the last chunk",
              "use ascending first layers: 0 .. L + 1");
   const bool has_empty = std::adjacent_find(first.begin(), first.end()) != first.end();
@@ -345,7 +345,7 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
     return;
   }
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
-  rules.must(parts <= plan.model.layers + 2, "/mesh/pipeline",
+  rules.must(parts <= plan.model.inner_layers() + 2, "/mesh/pipeline",
              fmt::format("{} x {} = {}, but the model has {}, an embedding and a head", counted(plan.mesh.pipeline, "stage"),
                          counted(plan.chunks, "chunk"), counted(parts, "virtual stage"), counted(plan.model.layers, "block")),
              "use fewer stages or chunks");

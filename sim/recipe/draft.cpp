@@ -99,12 +99,12 @@ void settle_batch(Draft& draft, const RecipeContext& context) {
 void settle_cut(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
-  if (parts > plan.model.layers + (draft.blocks.empty() ? 0 : 2))
+  if (parts > plan.model.inner_layers() + (draft.blocks.empty() ? 0 : 2))
     return draft.wrong.push_back(
         {"", fmt::format("{} stages x {} chunks are more than the model's {} blocks", plan.mesh.pipeline, plan.chunks, plan.model.layers),
          "use fewer"});
   if (draft.blocks.empty()) {
-    plan.cut = even_cut(plan.model.layers, {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
+    plan.cut = even_cut(plan.model.inner_layers(), {.stages = plan.mesh.pipeline, .microbatches = 1, .chunks = plan.chunks});
     return;
   }
   const std::int64_t sum = std::accumulate(draft.blocks.begin(), draft.blocks.end(), std::int64_t{0});
@@ -114,8 +114,9 @@ void settle_cut(Draft& draft) {
          "correct the cut"});
   std::int64_t next = 1;
   for (const std::int64_t blocks : draft.blocks) {
+    const bool predicts = plan.model.predicts_apart() && plan.cut.first.size() == draft.part_of_predictions;
     plan.cut.first.push_back(LayerIndex(plan.cut.first.empty() ? 0 : static_cast<std::int32_t>(next)));
-    next += blocks;
+    next += blocks + (predicts ? 1 : 0);
   }
 }
 
@@ -368,8 +369,10 @@ Written written_if(bool holds, std::string value) { return holds ? Written(std::
 std::vector<std::int64_t> blocks_of(const ParallelPlan& plan) {
   std::vector<std::int64_t> blocks;
   for (std::size_t part = 0; part < plan.cut.first.size(); ++part) {
-    const std::int64_t begin = std::max<std::int64_t>(1, plan.cut.first[part].value());
-    blocks.push_back((part + 1 < plan.cut.first.size() ? plan.cut.first[part + 1].value() : plan.model.layers + 1) - begin);
+    const std::int64_t behind = plan.model.layers + 1;
+    const auto within = [&](LayerIndex layer) { return std::clamp<std::int64_t>(layer.value(), 1, behind); };
+    const std::int64_t end = part + 1 < plan.cut.first.size() ? within(plan.cut.first[part + 1]) : behind;
+    blocks.push_back(end - within(plan.cut.first[part]));
   }
   return blocks;
 }

@@ -47,6 +47,7 @@ struct Draft {
   bool overlaps_reduce = false, overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens
+  std::optional<std::size_t> part_of_predictions;      // where they stand, if apart from the head
   Launch launch;                                       // who starts it, and on how many devices
   bool are_processes_certain = true;        // the recipe itself says them; false: the job's head does, or the devices that it sees
   std::int32_t strategy = 0;                // of sharding, as a stage; under is_fsdp alone

@@ -78,6 +78,15 @@ void refuse_networks(const ModelConfig& model, Judgement& judgement) {
   if (model.experts) refuse_experts(*model.experts, judgement);
 }
 
+// PipelineParallelLayerLayout of release 0.16.1: in the last virtual stage of their rank, which is not the embedding's.
+void refuse_places_of_predictions(const ParallelPlan& plan, Judgement& judgement) {
+  if (!plan.model.predicts_apart() || plan.mesh.pipeline == 1) return;
+  const ChunkSite site = plan.site(plan.virtual_stage(plan.predicting()));
+  judgement.refuse(site.stage == StageIndex(0) || site.chunk.value() + 1 != plan.chunks, "/cut",
+                   "layers that predict further tokens stand in the last chunk of their stage there, and not on the first stage",
+                   "cut the pipeline so, or leave mtp_apart out");
+}
+
 }  // namespace
 
 void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
@@ -128,6 +137,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                                            : "gradients are reduced with the last microbatch there, in the plan with each",
                  "simulate the plan imported again");
   refuse_networks(plan.model, judgement);
+  refuse_places_of_predictions(plan, judgement);
   refuse_hybrids(plan, judgement);
   judgement.refuse(plan.cuda_graphs == CudaGraphs::PerLayer && plan.recompute == Recompute::Full, "/recompute",
                    "graphs of layers are not recorded there where whole blocks are recomputed",

@@ -54,7 +54,7 @@ Owners::Owners(const ModelGraph& model, const ParallelPlan& plan, StageIndex sta
   Hands ranks(plan.mesh.shards()), of_experts(plan.mesh.expert_copies());
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk)
     for (LayerIndex layer = plan.layers(stage, chunk).begin; layer < plan.layers(stage, chunk).end; ++layer) {
-      const std::vector<Parameter> parameters = parameters_of(model, plan, layer, stage);
+      const std::vector<Parameter> parameters = parameters_of(model, plan, layer);
       for (std::int32_t at = 0; std::cmp_less(at, parameters.size()); ++at) {
         const Parameter& parameter = sim::at(parameters, at);
         owner_[{layer, at}] = (parameter.expert && apart ? of_experts : ranks).deal(slot_of(plan, parameter, layer, at), parameter, plan);

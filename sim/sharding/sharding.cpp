@@ -114,18 +114,11 @@ void add_in_launch_order(std::vector<Bucket>& buckets, std::vector<Bucket> exper
   }
 }
 
-// The copy of the token embedding whose gradients the first and the last stage must add up.
+// The token table or its copy, whose gradients two stages must add up.
 bool is_tied_across_stages(const ModelGraph& model, const ParallelPlan& plan, const BucketSlot& slot) {
-  if (!plan.ties_across_stages()) return false;
   const bool is_token_embedding = slot.layer == LayerIndex(0) && slot.parameter == 0;
-  const bool is_copy =
-      slot.layer == model.head() && slot.parameter == static_cast<std::int32_t>(model.layer(model.head()).parameters.size());
-  return is_token_embedding || is_copy;
-}
-
-// Whether the layer has the embedding's weight behind its own parameters.
-bool holds_tied_copy(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
-  return layer == model.head() && plan.ties_across_stages() && stage.value() == plan.mesh.pipeline - 1;
+  const bool is_copy = slot.parameter == static_cast<std::int32_t>(model.layer(slot.layer).parameters.size());
+  return is_copy || (is_token_embedding && plan.ties_across_stages());
 }
 
 }  // namespace
@@ -202,9 +195,9 @@ double orthogonalization_flops(const ParallelPlan& plan, const Parameter& parame
   return matrices * 5 * 2 * m * m * (2 * n + m);
 }
 
-std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage) {
+std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   std::vector<Parameter> parameters = model.layer(layer).parameters;
-  if (holds_tied_copy(model, plan, layer, stage)) parameters.push_back(model.layers.front().parameters.front());
+  if (plan.holds_copy(layer)) parameters.push_back(model.layers.front().parameters.front());
   return parameters;
 }
 
@@ -253,11 +246,11 @@ bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan) {
 
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
   const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
-  const LayerIndex head(static_cast<std::int32_t>(plan.model.layers) + 1);
-  if (plan.layers_per_unit == 1 || layer == LayerIndex(0) || layer == head) return alone;
+  const LayerIndex behind(static_cast<std::int32_t>(plan.model.layers) + 1);  // the blocks
+  if (plan.layers_per_unit == 1 || layer == LayerIndex(0) || layer >= behind) return alone;
   const auto next_part = std::upper_bound(plan.cut.first.begin(), plan.cut.first.end(), layer);
   const std::int32_t first = std::max(1, std::prev(next_part)->value()),
-                     end = next_part == plan.cut.first.end() ? head.value() : next_part->value();
+                     end = next_part == plan.cut.first.end() ? behind.value() : std::min(behind, *next_part).value();
   const std::int32_t begin = layer.value() - (layer.value() - first) % plan.layers_per_unit;
   return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
 }
@@ -310,7 +303,7 @@ std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& pl
     for (LayerIndex layer(range.end.value() - 1); layer >= range.begin; layer = LayerIndex(layer.value() - 1)) {
       const std::vector<Parameter>& own = model.layer(layer).parameters;  // no copy: a search makes the buckets of thousands of plans
       const auto num_own = static_cast<std::int32_t>(own.size());
-      for (std::int32_t at = num_own - (holds_tied_copy(model, plan, layer, stage) ? 0 : 1); at >= 0; --at) {
+      for (std::int32_t at = num_own - (plan.holds_copy(layer) ? 0 : 1); at >= 0; --at) {
         const Parameter& parameter = at < num_own ? sim::at(own, at) : model.layers.front().parameters.front();
         const BucketSlot slot = slot_of(plan, parameter, layer, at);
         if (parameter.frozen)

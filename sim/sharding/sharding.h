@@ -113,7 +113,7 @@ bool persists(const Parameter& parameter, const ParallelPlan& plan);
 bool sums_over_tensor(const Parameter& parameter, const ParallelPlan& plan);
 
 // The layers that stage 3 gathers, frees and reduces together with this one: layers_per_unit blocks, counted from the first of their chunk.
-// Embedding and head are a unit each, as torchtitan wraps them: FSDP's root unit would keep both gathered for the whole step.
+// Embedding, head and predictions that stand apart are a unit each, as torchtitan wraps embedding and head: FSDP's root unit would keep both gathered for the whole step.
 LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer);
 
 // Of frozen matrices of blocks as many bytes as their format has.
@@ -132,8 +132,8 @@ Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);
 // a parameter larger than that has its own; buckets mix neither chunks, nor experts, nor units in full precision with other weights. Stage 3, and sums by priority: one bucket a unit (and one of its experts).
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage);
 
-// Tied embeddings: with one stage the head uses layer 0's weight and owns no copy. Across stages the last stage holds a copy of it as
-// an extra parameter of the head layer (index Layer::parameters.size()).
-std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, StageIndex stage);
+// A shared token table: who reads it on the embedding's stage (plan.embedding_reader()) uses layer 0's weight and owns no copy. On another stage it has
+// one as an extra parameter of its own (index Layer::parameters.size()), which is no matrix of a block.
+std::vector<Parameter> parameters_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);
 
 }  // namespace sim

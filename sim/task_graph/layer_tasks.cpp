@@ -181,15 +181,15 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
 }
 
 Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
-  const ShardShape shape = plan.shard_shape();
-  if (model.config.convolution) return plan.bytes(Numbers::Activations) * (shape.tokens() * model.layer(layer).handed_on);
-  const Bytes hidden = plan.bytes_into(LayerIndex(layer.value() + 1)) * (shape.tokens() * model.config.hidden);
-  return plan.sequence_parallel ? hidden / std::int64_t{plan.mesh.tensor} : hidden;
+  if (model.config.convolution) return plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * model.layer(layer).handed_on);
+  return plan.message_into(LayerIndex(layer.value() + 1));
 }
 
-Parts parts_of(const std::vector<Piece>& pieces, Operation operation) {
-  return std::ranges::find_if(pieces, [&](const Piece& piece) { return piece.operation == operation && piece.group == MeshAxis::None; })
-      ->parts;
+Parts parts_of(const std::vector<Piece>& pieces, Operation operation, std::int32_t sequence) {
+  const auto is_it = [&](const Piece& piece) {
+    return piece.operation == operation && piece.group == MeshAxis::None && piece.sequence == sequence;
+  };
+  return std::ranges::find_if(pieces, is_it)->parts;
 }
 
 }  // namespace sim

@@ -69,8 +69,8 @@ std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan&
 bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Operation operation);
 
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase);
-// The computation of that name, which must be there.
-Parts parts_of(const std::vector<Piece>& pieces, Operation operation);
+// The computation of that name, among equal ones the sequence-th, which must be there.
+Parts parts_of(const std::vector<Piece>& pieces, Operation operation, std::int32_t sequence = 0);
 
 // What `layer` hands to the next one, of one rank and microbatch: a row of `hidden` a token, or a map.
 Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer);

@@ -27,10 +27,10 @@ void StageWriter::cache_pieces() {
   }
 }
 
-// The buckets whose weights a layer's unit reads; on the embedding's stage a tied head reads the embedding's.
+// The buckets whose weights a layer's unit reads: the embedding's among them, where it reads that.
 std::vector<std::int32_t> StageWriter::buckets_of(LayerIndex layer) const {
   if (!gathers()) return {};
-  const bool reads_embedding = layer == model_.head() && plan_.head_reads_embedding();
+  const bool reads_embedding = plan_.reads_embedding(layer);
   const LayerRange unit = unit_of(plan_, layer);
   std::vector<std::int32_t> found;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {

@@ -11,7 +11,7 @@ namespace sim {
 
 // What the layer reads of what a step makes new: buckets that are gathered (overlap_weight_gather), or stepped.
 std::vector<std::int32_t> StageWriter::read_by(LayerIndex layer) const {
-  const bool reads_embedding = layer == model_.head() && plan_.head_reads_embedding();
+  const bool reads_embedding = plan_.reads_embedding(layer);
   std::vector<std::int32_t> found;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];

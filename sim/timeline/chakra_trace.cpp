@@ -118,7 +118,7 @@ class ChakraWriter {
     const Rank rank = rank_of(task.device);
     if (node_of(task.key.operation) == ChakraNode::Collective) {
       attribute(message, "comm_type", kInt64, collective_of(task.key.operation));
-      const auto [group, is_new] = groups_.try_emplace(step_.plan.mesh.group(rank, task.key.group), groups_.size());
+      const auto [group, is_new] = groups_.try_emplace(step_.plan.group(rank, task.key.group), groups_.size());
       ProtobufMessage name;
       name.text(kAttributeName, "pg_name");
       name.text(kText, std::to_string(group->second));

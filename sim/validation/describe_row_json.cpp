@@ -126,7 +126,7 @@ class RowReader {
   ParallelPlan& plan_ = described_.plan;
   RowLayout layout_;
   RowNetwork network_;
-  std::size_t format_ = kBf16, cut_ = 0;
+  std::size_t format_ = kBf16, cut_ = 0, part_of_predictions_ = 0;
   bool sums_whole_ = false;
 };
 
@@ -183,6 +183,8 @@ void RowReader::read_pipeline_layout(const JsonReader& at) {
     at.violate("pipeline_layout", fmt::format("has a '{}'", *layout.unknown), "write E, t, m, L and |, with (..)*n and t*n");
   cut_ = kBalance;
   layout_.balance = layout.blocks;
+  network_.model.mtp_apart = layout.is_further_apart() && network_.model.mtp_layers > 0;
+  part_of_predictions_ = layout.last_further;
 }
 
 void RowReader::take_usual_cut() {
@@ -353,10 +355,11 @@ MemoryQuestion read_question(const JsonReader& asked) {
 StageCut RowReader::cut() const {
   const ModelConfig& model = network_.model;
   if (cut_ == kUniform)
-    return even_cut(model.layers, {static_cast<std::int32_t>(layout_.pipeline), static_cast<std::int32_t>(layout_.microbatches),
-                                   static_cast<std::int32_t>(layout_.chunks)});
+    return even_cut(model.inner_layers(), {static_cast<std::int32_t>(layout_.pipeline), static_cast<std::int32_t>(layout_.microbatches),
+                                           static_cast<std::int32_t>(layout_.chunks)});
   std::vector<std::int64_t> layers = cut_ == kBalance ? layout_.balance : counts_with_ends(layout_, model);
   if (!model.convolution || cut_ != kBalance) ++layers.front();
+  if (model.predicts_apart()) ++layers[part_of_predictions_];
   return cut_after(layers);
 }
 

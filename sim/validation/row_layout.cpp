@@ -42,7 +42,7 @@ void find_wrong_batches(const RowLayout& layout, std::vector<Violation>& found) 
 
 void find_wrong_parts(const RowLayout& layout, const ModelConfig& model, std::vector<Violation>& found) {
   const std::int64_t parts = layout.pipeline * layout.chunks, copies = layout.data * layout.context;
-  if (parts > model.layers + 2)
+  if (parts > model.inner_layers() + 2)
     found.push_back({"/plan/pp", fmt::format("cuts {} layers into {} pieces", model.layers, parts), "use fewer"});
   if (!layout.balance.empty() && std::ssize(layout.balance) != parts)
     found.push_back(

@@ -53,6 +53,32 @@ TEST(Partition, TakesBlocksFromTheStageWithTheHead) {
   EXPECT_EQ(slowest_part(layers, cut), SimTime(50));
 }
 
+TEST(Partition, AHeavyHeadStandsAloneWhereItMay) {
+  std::vector<SimTime> layers(8, SimTime(10));
+  layers.front() = SimTime(0);
+  layers.back() = SimTime(30);
+  const sim::PipelineShape shape{.stages = 3, .microbatches = 1, .chunks = 1};
+  EXPECT_EQ(firsts(optimal_cut(layers, shape, HeadPlace::MayStandAlone)), (std::vector<std::int32_t>{0, 4, 7}));
+  EXPECT_EQ(slowest_part(layers, optimal_cut(layers, shape, HeadPlace::MayStandAlone)), SimTime(30));
+  EXPECT_EQ(slowest_part(layers, optimal_cut(layers, shape)), SimTime(40));
+}
+
+TEST(Partition, NoCutIsFasterWhereTheHeadMayStandAlone) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    std::vector<std::int64_t> picoseconds(3 + random() % 8);
+    for (std::int64_t& time : picoseconds) time = static_cast<std::int64_t>(random() % 20);
+    const auto inner = static_cast<std::int32_t>(picoseconds.size()) - 2;
+    const sim::PipelineShape shape{
+        .stages = 1 + static_cast<std::int32_t>(random() % static_cast<unsigned>(inner)), .microbatches = 1, .chunks = 1};
+    const std::vector<SimTime> layers = times(picoseconds);
+    const sim::StageCut cut = optimal_cut(layers, shape, HeadPlace::MayStandAlone);
+    picoseconds.push_back(0);  // behind the head
+    EXPECT_EQ(slowest_part(layers, cut), best_by_brute_force(times(picoseconds), sim::even_cut(inner, shape), 1));
+    EXPECT_LE(cut.first.back().value(), inner + 1);
+  }
+}
+
 TEST(Partition, SpreadsWhatTheHeadPushesAway) {
   std::vector<SimTime> layers(98, SimTime(10));
   layers.front() = SimTime(0);

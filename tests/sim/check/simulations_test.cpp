@@ -53,6 +53,7 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
   for (int i = 0; i < 80; ++i) {
     ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
     plan.model.mtp_layers = 0;
+    plan.model.mtp_apart = false;
     std::vector<Violation> wrong;
     plan.model.adapters = parse_adapters(i % 3 == 0   ? "rank 2 on o base nf4"
                                          : i % 3 == 1 ? "rank 4 on q,v,o"

@@ -64,6 +64,15 @@ TEST(Placement, TheEmbeddingGroupIsFirstAndLastStage) {
   EXPECT_EQ(Placement(near).group(Rank(7), MeshAxis::Embedding).on_node, 2);
 }
 
+TEST(Placement, TheEmbeddingGroupEndsWhereTheCopyIs) {
+  ParallelPlan plan = testing::plan_with_predictions_apart({.data = 2, .pipeline = 4}, 1);
+  plan.cluster.hardware.devices_per_node = 6;  // three stages
+  EXPECT_EQ(Placement(plan).group(Rank(1), MeshAxis::Embedding).on_node, 2);
+  plan.model.mtp_apart = false;
+  plan.cut = even_cut(plan.model.layers, plan.pipeline_shape());
+  EXPECT_EQ(Placement(plan).group(Rank(1), MeshAxis::Embedding).on_node, 1);
+}
+
 TEST(Placement, LinksAreThoseOfTheTopology) {
   for (const DeviceMesh& mesh : kMeshes)
     for (const std::int32_t per_node : {1, 4, 64}) {

@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_kernel(with_blocks(with_full_ends(with_frozen(with_copy(
-            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))))))));
+        return with_predictions_apart(with_kernel(with_blocks(with_full_ends(with_frozen(with_copy(
+            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))))))));
     }
   }
 
@@ -162,6 +162,19 @@ class PlanGenerator {
     if (drawn % 2 > 0) return plan;
     ParallelPlan other = plan;
     other.attention = static_cast<AttentionWord>(drawn / 2 % std::size(kAttentionWords));
+    return violations(other).empty() ? other : plan;
+  }
+  // What predicts further tokens as a layer of its own, in two of three plans that have it: on the head's stage, in front of it, or alone; drawn apart, too.
+  ParallelPlan with_predictions_apart(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 13}, apart_drawn_++);
+    if (plan.model.mtp_layers == 0 || drawn % 3 == 0) return plan;
+    ParallelPlan other = plan;
+    other.model.mtp_apart = true;
+    other.model.tied_embeddings = false;
+    other.cut = even_cut(other.model.inner_layers(), other.pipeline_shape());
+    std::vector<LayerIndex>& first = other.cut.first;
+    if (first.size() > 1 && drawn / 3 % 3 > 0) first.back() = other.head();
+    if (first.size() > 2 && drawn / 3 % 3 > 1) first[first.size() - 2] = other.predicting();
     return violations(other).empty() ? other : plan;
   }
   // What travels, encoded; drawn apart, too.
@@ -304,7 +317,8 @@ class PlanGenerator {
 
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
-                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0;
+                share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
+                apart_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -328,8 +342,8 @@ inline std::string describe(const ParallelPlan& plan) {
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
          (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
-         std::to_string(plan.model.mtp_layers) + " frozen (" + to_text(plan.model.frozen) + ") " + plan.model.model_type + " " +
-         to_text(plan.workload.precision) + " " + std::string(at(kAttentionWords, plan.attention)) +
+         std::to_string(plan.model.mtp_layers) + (plan.model.mtp_apart ? " apart" : "") + " frozen (" + to_text(plan.model.frozen) + ") " +
+         plan.model.model_type + " " + to_text(plan.workload.precision) + " " + std::string(at(kAttentionWords, plan.attention)) +
          (plan.cluster.hardware.kernels ? plan.cluster.software.overlap_reduce ? " described, overlaps" : " described" : "");
 }
 

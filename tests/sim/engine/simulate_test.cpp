@@ -219,6 +219,7 @@ TEST(Simulate, MemoryOfSlicesEndsAtItsResidentValue) {
     plan.slices = i % 3 == 0 ? 4 : 2;
     plan.accumulation = Accumulation::ReduceLast;
     plan.model.mtp_layers = 0;
+    plan.model.mtp_apart = false;
     plan.offload_parameters = plan.offload_activations = plan.expert_overlap = false;
     if (plan.recompute == Recompute::Full) plan.recompute = Recompute::None, plan.recompute_scope = {};
     if (!violations(plan).empty()) continue;

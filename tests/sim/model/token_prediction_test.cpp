@@ -29,5 +29,20 @@ TEST(TokenPrediction, StandsInFrontOfTheHeadWhichIsComputedOnceMore) {
   EXPECT_EQ(with.kinds.size(), without.kinds.size());
 }
 
+TEST(TokenPrediction, ApartItIsALayerOfItsOwnInFrontOfTheHead) {
+  ModelConfig config = load_model_config("profiles/models/llama-3.1-8b.json");
+  config.mtp_layers = 2;
+  const ModelGraph beside = make_model_graph(config, {1});
+  config.mtp_apart = true;
+  const ModelGraph apart = make_model_graph(config, {1});
+  const Layer &head = apart.layer(apart.head()), &predictions = apart.layer(LayerIndex(apart.head().value() - 1));
+  EXPECT_EQ(apart.layers.size(), beside.layers.size() + 1);
+  EXPECT_EQ(apart.num_blocks(), beside.num_blocks());
+  EXPECT_EQ(predictions.segments.size(), 2u * 3);
+  EXPECT_EQ(head.segments.size(), 1u) << "the losses of all depths are the head's";
+  EXPECT_TRUE(are_equal(head.segments.front(), beside.layer(beside.head()).segments.back()));
+  EXPECT_EQ(num_parameters(apart), num_parameters(beside));
+}
+
 }  // namespace
 }  // namespace sim

@@ -35,6 +35,16 @@ TEST(NetworkRules, StatisticsAreSharedWhereThereAreNormsOfBatches) {
   EXPECT_THAT(violations(plan), broken("/sync_batch_norm", "there are 2 of them"));
 }
 
+TEST(NetworkRules, PredictionsApartAreOfANetworkThatHasThemAndAHeadOfItsOwn) {
+  ParallelPlan plan = testing::plan_with_predictions_apart({.pipeline = 4}, 1);
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.model.tied_embeddings = true;
+  EXPECT_THAT(violations(plan), broken("/workload/mtp_apart", "on three stages"));
+  plan = testing::tiny_plan();
+  plan.model.mtp_apart = true;
+  EXPECT_THAT(violations(plan), broken("/workload/mtp_apart", "there are none"));
+}
+
 TEST(NetworkRules, WhatBlocksShareIsOnOneStage) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
   EXPECT_THAT(violations(plan), IsEmpty());

@@ -19,9 +19,17 @@ TEST(PipelineLayout, RepetitionsStandInRepetitions) {
   expected.push_back(1);
   EXPECT_EQ(layout.blocks, expected);
   EXPECT_EQ(layout.further, 1);
-  EXPECT_FALSE(layout.is_further_apart);
-  EXPECT_TRUE(parse_pipeline_layout("Ett|tt|m|L").is_further_apart);
+  EXPECT_FALSE(layout.is_further_apart());
   EXPECT_EQ(parse_pipeline_layout(R"(Et*3\\|\\(tt\\|\\)*6mL)").blocks, (Blocks{3, 2, 2, 2, 2, 2, 2, 0})) << "escaped for a shell";
+}
+
+TEST(PipelineLayout, FurtherPredictionsMayStandOnAnotherPartThanTheHead) {
+  const PipelineLayout usual = parse_pipeline_layout("Et*3|(tt|)*29m|L");  // DeepSeek-V3 in Megatron-LM's documents
+  EXPECT_EQ(usual.blocks.size(), 32u);
+  EXPECT_TRUE(usual.is_further_apart());
+  EXPECT_EQ(usual.last_further, 30u);
+  EXPECT_FALSE(usual.is_further_split());
+  EXPECT_TRUE(parse_pipeline_layout("Ett|ttm|mL").is_further_split());
 }
 
 TEST(PipelineLayout, AnUnknownLetterIsNamed) {

@@ -76,4 +76,16 @@ inline ParallelPlan interleaved_plan(DeviceMesh mesh, std::int32_t chunks) {
   return plan;
 }
 
+// Four blocks, what predicts further tokens apart from the head, each of them alone on one of the last two stages.
+inline ParallelPlan plan_with_predictions_apart(DeviceMesh mesh, std::int64_t depths) {
+  ParallelPlan plan = tiny_plan(mesh);
+  plan.model = tiny_llama();
+  plan.model.mtp_layers = depths;
+  plan.model.mtp_apart = true;
+  plan.cut = even_cut(plan.model.layers, {.stages = mesh.pipeline - 2, .microbatches = 1, .chunks = 1});
+  plan.cut.first.push_back(plan.predicting());
+  plan.cut.first.push_back(plan.head());
+  return plan;
+}
+
 }  // namespace sim::testing

@@ -1,5 +1,7 @@
 #include "sim/recipe/megatron_layout.h"
 
+#include <fmt/format.h>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -34,7 +36,33 @@ TEST(MegatronLayout, BothPlacesSayHowManyPredictFurtherTokens) {
   EXPECT_EQ(read("--pipeline-model-parallel-layout 'Ett|ttmL'").plan.model.mtp_layers, 1) << "said there alone";
   EXPECT_THROW(read("--mtp-num-layers 2 --pipeline-model-parallel-layout 'Ett|ttmL'"), InputError);
   const ImportedPlan apart = read("--mtp-num-layers 1 --pipeline-model-parallel-layout 'Ett|t|tm|L'", 4);
-  EXPECT_THAT(testing::text_of(apart.lost), ::testing::HasSubstr("another stage than the head"));
+  EXPECT_TRUE(apart.plan.model.mtp_apart);
+  EXPECT_THAT(apart.lost, ::testing::IsEmpty());
+  EXPECT_EQ(apart.plan.cut.first, (std::vector{LayerIndex(0), LayerIndex(3), LayerIndex(4), LayerIndex(6)}));
+  EXPECT_EQ(layout_text(apart.plan), "Et*2|t*1|t*1m|L");
+  EXPECT_THROW(read("--mtp-num-layers 2 --pipeline-model-parallel-layout 'Ett|t|tm|mL'", 4), InputError);
+}
+
+// Its usual layout (docs of Megatron-LM, user guide of DeepSeek-V3): 61 blocks on 16 stages of two chunks, what predicts a further token alone in front of
+// the stage of the head.
+TEST(MegatronLayout, OfDeepSeekV3IsReadAndWrittenAsItIs) {
+  const ModelConfig network = load_model_config("profiles/models/deepseek-v3.json");
+  const ImportedPlan imported = testing::imported(
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 16 --expert-model-parallel-size 64 --bf16 --micro-batch-size 1 "
+      "--global-batch-size 8192 --seq-length 4096 --use-distributed-optimizer --mtp-num-layers 1 "
+      "--pipeline-model-parallel-layout 'Et*3|(tt|)*29m|L'",
+      {.model = network, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1024})});
+  const ParallelPlan& plan = imported.plan;
+  ASSERT_THAT(violations(plan), ::testing::IsEmpty());
+  EXPECT_TRUE(plan.model.mtp_apart);
+  EXPECT_EQ(plan.chunks, 2);
+  EXPECT_EQ(plan.predicting(), LayerIndex(62));
+  EXPECT_EQ(plan.head(), LayerIndex(63));
+  EXPECT_EQ(plan.reader_stage(), StageIndex(14));
+  EXPECT_EQ(plan.site(plan.virtual_stage(plan.head())).stage, StageIndex(15));
+  std::string written = "Et*3";
+  for (int part = 0; part < 29; ++part) written += "|t*2";
+  EXPECT_EQ(layout_text(plan), written + "|m|L");
 }
 
 TEST(MegatronLayout, IsReadAsPeopleWriteIt) {

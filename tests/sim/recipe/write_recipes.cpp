@@ -69,12 +69,15 @@ std::vector<planner::SearchRequest> requests(sim::DeviceCount devices) {
   all.push_back(all.front());  // by a layout where stages are not equal
   all.back().model.layers = kBlocks + 1;
   all.back().model.mtp_layers = 1;
+  all.push_back(all.back());
+  all.back().model.mtp_apart = true;
   return all;
 }
 
 // Of what the judges build, which has no layers that predict further tokens.
 sim::ModelConfig without_predictions(sim::ModelConfig model) {
   model.mtp_layers = 0;
+  model.mtp_apart = false;
   return model;
 }
 
@@ -108,6 +111,7 @@ std::size_t write(const sim::Program& program, const planner::SearchRequest& req
   const std::size_t stride = says_little ? 7 : std::max<std::size_t>(1, candidates.size() / 400) * 2 + 1;
   for (std::size_t at = 0; at < candidates.size() && written < kMostOfOne; at += stride) {
     sim::ParallelPlan plan = planner::make_plan(request, candidates[at]);
+    if (plan.model.predicts_apart() && plan.mesh.pipeline > 1) plan.cut.first.back() = plan.head();
     if (says_little) take_habits(program, plan);
     if (!violations(plan).empty() || !sim::make_recipe(program, plan).refused.empty()) continue;
     const std::string place = folder + "/" + std::string(program.name) + "/" + std::to_string(next + written++);

@@ -40,7 +40,7 @@ TEST(Owners, EachTensorGoesToTheLeastLoadedRankInTheModelsOrder) {
     const std::map<Place, std::int32_t> owners = owners_of(make_buckets(model, plan, StageIndex(0)));
     std::vector<std::int64_t> sizes(count_of(ranks));
     for (LayerIndex layer{0}; layer <= model.head(); ++layer) {
-      const std::vector<Parameter> parameters = parameters_of(model, plan, layer, StageIndex(0));
+      const std::vector<Parameter> parameters = parameters_of(model, plan, layer);
       for (std::size_t at = 0; at < parameters.size(); ++at) {
         const auto least = std::min_element(sizes.begin(), sizes.end());
         EXPECT_EQ(owners.at({layer, static_cast<std::int32_t>(at)}), least - sizes.begin()) << layer.value() << " " << at;

@@ -32,7 +32,7 @@ TEST(Buckets, HoldEveryParameterOfTheStageExactlyOnce) {
         for (const BucketSlot& slot : bucket.slots) ++seen[{slot.layer, slot.parameter}];
       std::size_t expected = 0;
       for (LayerIndex layer{0}; layer <= model.head(); ++layer)
-        if (plan.owns(stage, layer)) expected += parameters_of(model, plan, layer, stage).size();
+        if (plan.owns(stage, layer)) expected += parameters_of(model, plan, layer).size();
       EXPECT_EQ(seen.size(), expected);
       for (const auto& [slot, times] : seen) EXPECT_EQ(times, 1);
     }

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include "sim/task_graph/task_graph.h"
 #include "tests/sim/plan/plans.h"
@@ -130,6 +132,24 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   EXPECT_EQ(count(graph, Phase::Forward, Operation::AllGather), 6);
   EXPECT_EQ(count(graph, Phase::Backward, Operation::AllGather), 0);
   EXPECT_EQ(count(graph, Phase::Backward, Operation::Reshard), 6);
+}
+
+// Between them and the head go the streams of all depths; the copy of the token table is theirs.
+TEST(Lower, PredictionsApartHandAllDepthsToTheHead) {
+  const ParallelPlan plan = testing::plan_with_predictions_apart({.data = 2, .pipeline = 4}, 2);
+  const TaskGraph graph = lowered(plan);
+  std::map<std::pair<std::int32_t, Phase>, Bytes> received;
+  std::set<std::int32_t> tied;
+  for (const Task& task : graph.tasks()) {
+    if (task.key.operation == Operation::Receive) received[{task.key.stage.value(), task.key.phase}] = task.payload;
+    if (task.key.group == MeshAxis::Embedding) tied.insert(task.key.stage.value());
+  }
+  const Bytes stream = plan.message_into(LayerIndex(1));
+  EXPECT_EQ((received[{3, Phase::Forward}]), stream * std::int64_t{3});
+  EXPECT_EQ((received[{2, Phase::Backward}]), stream * std::int64_t{3});
+  EXPECT_EQ((received[{2, Phase::Forward}]), stream);
+  EXPECT_EQ((received[{1, Phase::Backward}]), stream);
+  EXPECT_EQ(tied, (std::set{0, 2}));
 }
 
 // Two stages, the first one frozen: it computes forward alone, and nobody sends it a gradient.

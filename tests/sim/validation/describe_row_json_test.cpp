@@ -128,8 +128,20 @@ TEST(DescribeRow, AMegatronLayoutIsTheCut) {
   };
   EXPECT_EQ(plan("Et*4|(t*2|)*2ttL").chunks, 2);
   EXPECT_EQ(plan("Et*4|(t*2|)*2ttL").cut.first, (std::vector{LayerIndex(0), LayerIndex(5), LayerIndex(7), LayerIndex(9)}));
+  EXPECT_FALSE(plan("Et*4|(t*2|)*2ttL").model.mtp_apart);
   EXPECT_THAT([&] { plan("Et*4|t*5L"); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("deals out 9 of 10 layers")));
   EXPECT_THAT([&] { plan("Et*4|x*6L"); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has a 'x'")));
+}
+
+TEST(DescribeRow, AMegatronLayoutMayHavePredictionsApartFromTheHead) {
+  const ParallelPlan plan =
+      describe(patched(valid_row(),
+                       {{"workload", {{"layers", 9}, {"mtp_layers", 1}, {"tied_embeddings", false}}},
+                        {"plan",
+                         {{"dp", 1}, {"tp", 2}, {"pp", 4}, {"zero_stage", 0}, {"schedule", "1f1b"}, {"pipeline_layout", "Et*5|t*4|m|L"}}}}))
+          .plan;
+  EXPECT_TRUE(plan.model.mtp_apart);
+  EXPECT_EQ(plan.cut.first, (std::vector{LayerIndex(0), LayerIndex(6), LayerIndex(10), LayerIndex(11)}));
 }
 
 TEST(DescribeRow, AnEngineIsNoModelOfMegatron) {
