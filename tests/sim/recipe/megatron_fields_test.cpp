@@ -21,8 +21,8 @@ TEST(MegatronFields, NoNameStandsTwice) {
 TEST(MegatronFields, BlocksWithoutScales) {
   const auto precision_of = [](const std::string& arguments) {
     const std::string rest = " --micro-batch-size 2 --global-batch-size 8 --seq-length 32 --num-attention-heads 4 ";
-    return to_text(
-        testing::imported("pretrain.py --tensor-model-parallel-size 1 --bf16 " + arguments + rest, llamas(4, "b200-180gb-sxm")).plan.workload.precision);
+    return to_text(testing::imported("pretrain.py --tensor-model-parallel-size 1 --bf16 " + arguments + rest, llamas(4, "b200-180gb-sxm"))
+                       .plan.workload.precision);
   };
   EXPECT_EQ(precision_of("--fp8-format hybrid --fp8-recipe tensorwise --first-last-layers-bf16"),
             "fp8:tensorwise gradients=fp32 blocks:0,3=bf16");
