@@ -55,7 +55,10 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
        [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 embedding=fp32 head=fp32", wrong); }},
       {"blocks:1-2=fp32", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 blocks:1-2=fp32", wrong); }},
       {"blocks:1-2=bf16",
-       [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("fp8:tensorwise gathers=fp8 blocks:1-2=bf16", wrong); }},
+       [](SearchRequest& r) {
+         r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
+         r.workload.precision = sim::parse_precision_policy("fp8:tensorwise gathers=fp8 blocks:1-2=bf16", wrong);
+       }},
       {"moments=bf16", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 moments=bf16", wrong); }},
       {"muon", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Muon; }},
       {"adafactor", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Adafactor; }},
