@@ -129,6 +129,14 @@ def read_of(model, layout, batch, ddp, precision, optimizer, expected):
             "recompute": model.get("recompute_granularity") or "none", "precision": precision, "optimizer": optimizer["optimizer"].replace("adam", "adamw"), "stage": stage}
 
 
+def unscaled(precision):
+    """Blocks of a network in 8 bit that Megatron-Core leaves in 16; precision: fields of TransformerConfig."""
+    from megatron.core.fp8_utils import is_first_last_bf16_layer
+    usual = {"first_last_layers_bf16": False, "num_layers_at_start_in_bf16": 0, "num_layers_at_end_in_bf16": 0}
+    config = types.SimpleNamespace(**{**usual, **precision})
+    return [block for block in range(config.num_layers) if precision.get("fp8") and is_first_last_bf16_layer(config, block)]
+
+
 def arguments_of_network(model):
     return types.SimpleNamespace(vocab_size=model["vocab_size"], max_position_embeddings=model["seq_length"], position_embedding_type=model["position_embedding_type"],
                                  untie_embeddings_and_output_weights=not model["share_embeddings_and_output_weights"])
@@ -143,6 +151,7 @@ def bridge(place, expected):
     read = read_of(model, model, batch, made.ddp.given, precision, made.optimizer.given, expected)
     assert made.ddp.given["grad_reduce_in_fp32"] == mixed["grad_reduce_in_fp32"], "two types of gradients"
     read["fp32_gradients"] = precision != "fp32" and mixed["grad_reduce_in_fp32"]
+    read["unscaled"] = unscaled({**mixed, "num_layers": model["num_layers"]})
     return model, read
 
 
@@ -156,4 +165,5 @@ def nemo(place, expected):
     precision = {"bf16-mixed": "bf16", "16-mixed": "fp16", "32": "fp32"}[str(plugin["precision"])]
     read = read_of(model, strategy, data, ddp, precision, optimizer, expected)
     read["fp32_gradients"] = precision != "fp32" and plugin["grad_reduce_in_fp32"]
+    read["unscaled"] = unscaled({**plugin, "num_layers": model["num_layers"]})
     return model, read

@@ -140,6 +140,7 @@ def torchtitan(place, expected):
 
 
 def megatron(place, expected):
+    import core_judge
     import torch
     from megatron.core.transformer.pipeline_parallel_layer_layout import PipelineParallelLayerLayout
     from megatron.core.transformer.transformer_config import MLATransformerConfig, TransformerConfig
@@ -166,6 +167,7 @@ def megatron(place, expected):
         given["virtual_pipeline_model_parallel_size"] = layout.virtual_pipeline_model_parallel_size if layout.virtual_pipeline_model_parallel_size > 1 else None
         read["chunks"] = layout.virtual_pipeline_model_parallel_size
     kind(**given)
+    read["unscaled"] = core_judge.unscaled({**given, "fp8": args.fp8_format})  # with that of the class it asks for Transformer Engine
     model = expected["model"]
     count = megatron_parameters(kind, given, args)
     assert count == expected["parameters"], f"{count} parameters, {expected['parameters']} in the plan's network"

@@ -92,6 +92,9 @@ sim::Json expected(const sim::ParallelPlan& plan) {
   json["sequence"] = plan.workload.sequence;
   json["stage"] = plan.zero_stage;
   json["precision"] = std::string(sim::kPrecisionNames[static_cast<std::size_t>(plan.workload.precision.compute())]);
+  json["unscaled"] = sim::Json::array();
+  for (std::int64_t block = 0; block < plan.model.layers; ++block)
+    if (sim::has(plan.workload.precision.unscaled_blocks(), block)) json["unscaled"].push_back(block);
   json["in_one_type"] = !plan.workload.precision.has_masters();
   json["fp32_gradients"] = sim::reduces_in_fp32(plan);
   json["optimizer"] = std::string(sim::kOptimizerNames[static_cast<std::size_t>(plan.workload.optimizer)]);
