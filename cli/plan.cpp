@@ -22,9 +22,7 @@
 
 namespace cli {
 std::vector<sim::Violation> notes_of(const PlanOptions& options, const planner::SearchRequest& request) {
-  std::vector<sim::Violation> found = sim::config_notes(options.model);
-  if (request.model.mtp_layers > 0)  // which --mtp-layers says
-    std::erase_if(found, [](const sim::Violation& note) { return note.where == "num_nextn_predict_layers"; });
+  std::vector<sim::Violation> found = sim::config_notes(options.model, request.model.mtp_layers);
   sim::ParallelPlan asked;
   asked.model = request.model, asked.workload = request.workload;
   for (sim::Violation& note : sim::notes(asked)) found.push_back(std::move(note));

@@ -2,6 +2,7 @@
 // what it might change.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,8 @@
 
 namespace sim {
 
-// For a file that load_model_config() takes; of another one nothing is told, its reader refuses it.
-std::vector<Violation> config_notes(const std::string& path_or_name);
+// For a file that load_model_config() takes; of another one nothing is told, its reader refuses it. mtp_layers: that the plan has, whatever the file says.
+std::vector<Violation> config_notes(const std::string& path_or_name, std::int64_t mtp_layers = 0);
 std::vector<Violation> config_notes_of(const Json& config);
 
 }  // namespace sim

@@ -373,8 +373,12 @@ std::vector<Violation> config_notes_of(const Json& whole) {
   return unknown;
 }
 
-std::vector<Violation> config_notes(const std::string& path_or_name) {
-  return config_notes_of(load_config_json(model_config_file(path_or_name)));
+std::vector<Violation> config_notes(const std::string& path_or_name, std::int64_t mtp_layers) {
+  std::vector<Violation> notes = config_notes_of(load_config_json(model_config_file(path_or_name)));
+  if (mtp_layers > 0)
+    std::erase_if(notes,
+                  [](const Violation& note) { return note.where == "num_nextn_predict_layers" || note.where == "mtp_num_hidden_layers"; });
+  return notes;
 }
 
 }  // namespace sim

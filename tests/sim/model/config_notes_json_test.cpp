@@ -37,6 +37,9 @@ TEST(ConfigNotes, WhatNobodyReadsIsToldTheUnknownFirst) {
 TEST(ConfigNotes, LayersThatPredictFurtherTokensAreNotFree) {
   EXPECT_THAT(config_notes(kNoted + "deepseek-v3.json"),
               ::testing::Contains(told_at("num_nextn_predict_layers", "unless it says mtp_layers")));
+  EXPECT_THAT(config_notes(kNoted + "deepseek-v3.json", /*mtp_layers=*/1),
+              ::testing::Not(::testing::Contains(told_at("num_nextn_predict_layers", ""))))
+      << "a plan that has them";
 }
 
 TEST(ConfigNotes, ANameSaidTwiceIsToldWhereTheTwoDiffer) {
