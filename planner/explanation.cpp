@@ -51,7 +51,7 @@ class FreeSpace {
       : request_(std::move(request)),
         judged_(judged),
         model_(judged.model),
-        candidates_(enumerate(request_).candidates),
+        candidates_(enumerate(request_, judged.cancel).candidates),
         evaluator_(request_, model_) {}
   std::optional<PlanCandidate> nearest_that_fits(const PlanCandidate& from);
 

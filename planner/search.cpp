@@ -43,7 +43,7 @@ class Search {
         progress_(progress),
         cancel_(cancel),
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision)),
-        space_(enumerate(request)),
+        space_(enumerate(request, cancel)),
         meshes_(request, model_, space_.candidates),
         judgements_(space_.candidates.size()),
         waiting_(request.gap),

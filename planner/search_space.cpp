@@ -28,7 +28,7 @@ class Enumerator {
         fixed_(read_fixed_axes(request.fixed)),
         own_(read_fixed_axes(request.own)),
         model_(sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision)) {}
-  SearchSpace run() &&;
+  SearchSpace run(const std::atomic<bool>* cancel) &&;
 
  private:
   void add_mesh(const sim::DeviceMesh& mesh);
@@ -136,10 +136,13 @@ void Enumerator::exclude_sequence_parallel() {
   space_.excluded.push_back(exclude("sequence_parallel=true", reason, "sequence_parallel=false"));
 }
 
-SearchSpace Enumerator::run() && {
+SearchSpace Enumerator::run(const std::atomic<bool>* cancel) && {
   MeshSpace meshes = enumerate_meshes(request_, fixed_);
   space_.excluded = std::move(meshes.excluded);
-  for (const sim::DeviceMesh& mesh : meshes.meshes) add_mesh(mesh);
+  for (const sim::DeviceMesh& mesh : meshes.meshes) {
+    if (cancel != nullptr && cancel->load(std::memory_order_relaxed)) return std::move(space_);
+    add_mesh(mesh);
+  }
   if (!meshes.possible) space_.candidates.clear();
   exclude_sequence_parallel();
   return std::move(space_);
@@ -147,6 +150,6 @@ SearchSpace Enumerator::run() && {
 
 }  // namespace
 
-SearchSpace enumerate(const SearchRequest& request) { return Enumerator(request).run(); }
+SearchSpace enumerate(const SearchRequest& request, const std::atomic<bool>* cancel) { return Enumerator(request).run(cancel); }
 
 }  // namespace planner

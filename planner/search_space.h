@@ -25,6 +25,7 @@
 // An axis that is fixed is taken at its word.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <vector>
 
@@ -37,6 +38,7 @@ struct SearchSpace {
   std::vector<Exclusion> excluded;
 };
 
-SearchSpace enumerate(const SearchRequest& request);  // throws sim::InputError: see read_fixed_axes
+// Throws sim::InputError: see read_fixed_axes. `cancel` ends it soon, with the first meshes.
+SearchSpace enumerate(const SearchRequest& request, const std::atomic<bool>* cancel = nullptr);
 
 }  // namespace planner

@@ -122,7 +122,7 @@ constexpr Field kDeepSpeedFields[] = {
                                                                          : has_precision(p, Precision::Bf16) ? "bf16"
                                                                                                              : "fp16");
      },
-     only_said},
+     only_said},  // see reduced_types
     {"zero_optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        const std::int64_t stage = v.integer();
@@ -355,9 +355,18 @@ void settle_share(Draft& draft) {
   plan.offload_share = 1;
 }
 
+// Gradients cross in the type of the products, whatever they are added up in (communication_data_type of runtime/engine.py).
+PrecisionPolicy reduced_types(const Draft& draft) {
+  const PrecisionPolicy mixed = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
+  Precision wire = mixed.compute();
+  for (const Precision named : {Precision::Fp32, Precision::Bf16, Precision::Fp16})
+    if (text_of(draft, "communication_data_type", "") == sim::at(kPrecisionNames, named)) wire = named;
+  return mixed.of(Numbers::Wire) == wire ? mixed : mixed.with(Numbers::Wire, wire);
+}
+
 // No fp32 beside the weights (stages 1 to 3): with bf16_optimizer_states moments have that type, too.
 PrecisionPolicy kept_types(const Draft& draft) {
-  PrecisionPolicy mixed = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
+  const PrecisionPolicy mixed = reduced_types(draft);
   if (mixed.compute() != Precision::Bf16 || !flag_of(draft, "bf16.bf16_master_weights_and_grads", false)) return mixed;
   const bool are_bf16 = flag_of(draft, "bf16.bf16_optimizer_states", false);
   return mixed.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, are_bf16 ? Precision::Bf16 : Precision::Fp32);

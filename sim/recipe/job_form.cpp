@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
+#include <initializer_list>
+#include <utility>
 
 #include "sim/recipe/yaml_form.h"
 
@@ -128,33 +130,40 @@ const YamlTree* found_below(const YamlTree& tree, std::string_view name) {
   return nullptr;
 }
 
-// What Kubeflow's operators pass to torchrun as PET_NNODES and PET_NPROC_PER_NODE, which count where the command says neither: a PyTorchJob's
-// nprocPerNode beside its replicas, a TrainJob's numProcPerNode beside numNodes. "": not a number of processes.
+// What Kubeflow's operators pass to torchrun as PET_NNODES and PET_NPROC_PER_NODE, each of which counts where the command does not say it: a PyTorchJob's
+// replicas and nprocPerNode, a TrainJob's numNodes and numProcPerNode. "": not said, or no number.
 struct OperatorSize {
   std::string nodes, each;
 };
-OperatorSize size_by_operator(const YamlTree& job) {
-  for (const std::string_view name : {"nprocPerNode", "nProcPerNode", "numProcPerNode"}) {
-    const YamlTree *const each = found_below(job, name), *const replicas = found_below(job, "pytorchReplicaSpecs");
-    if (each == nullptr || each->text.empty() || !std::ranges::all_of(each->text, [](unsigned char c) { return std::isdigit(c) != 0; }))
-      continue;
-    const YamlTree* const nodes = found_below(job, "numNodes");
-    long all = 0;
-    for (const auto& [kind, spec] : replicas == nullptr ? YamlTree{}.entries : replicas->entries) {
-      const YamlTree* const count = spec.find("replicas");
-      all += count == nullptr ? 1 : std::atol(count->text.c_str());
-    }
-    return {nodes != nullptr ? nodes->text : std::to_string(std::max(1L, all)), each->text};
+std::string number_below(const YamlTree& job, std::initializer_list<std::string_view> names) {
+  for (const std::string_view name : names) {
+    const YamlTree* const found = found_below(job, name);
+    const auto is_digit = [](unsigned char c) { return std::isdigit(c) != 0; };
+    if (found != nullptr && !found->text.empty() && std::ranges::all_of(found->text, is_digit)) return found->text;
   }
-  return {};
+  return "";
+}
+OperatorSize size_by_operator(const YamlTree& job) {
+  OperatorSize size{number_below(job, {"numNodes"}), number_below(job, {"nprocPerNode", "nProcPerNode", "numProcPerNode"})};
+  const YamlTree* const replicas = found_below(job, "pytorchReplicaSpecs");
+  if (!size.nodes.empty() || replicas == nullptr) return size;
+  long all = 0;
+  for (const auto& [kind, spec] : replicas->entries) {
+    const YamlTree* const count = spec.find("replicas");
+    all += count == nullptr ? 1 : std::atol(count->text.c_str());
+  }
+  size.nodes = std::to_string(std::max(1L, all));
+  return size;
 }
 std::string with_size(std::string command, const OperatorSize& size) {
-  if (size.each.empty() || command.find("nproc") != std::string::npos) return command;
-  for (const std::string_view launcher : {"torch.distributed.run", "torchrun"})
-    if (const std::size_t at = command.find(launcher); at != std::string::npos) {
-      const std::string nodes = command.find("nnodes") == std::string::npos ? " --nnodes " + size.nodes : "";
-      return command.insert(at + launcher.size(), nodes + " --nproc_per_node " + size.each);
-    }
+  for (const std::string_view launcher : {"torch.distributed.run", "torchrun"}) {
+    const std::size_t at = command.find(launcher);
+    if (at == std::string::npos) continue;
+    const auto option = [&](std::string_view word, std::string_view name, const std::string& number) {
+      return number.empty() || command.find(word) != std::string::npos ? "" : fmt::format(" --{} {}", name, number);
+    };
+    return command.insert(at + launcher.size(), option("nnodes", "nnodes", size.nodes) + option("nproc", "nproc_per_node", size.each));
+  }
   return command;
 }
 
@@ -162,7 +171,9 @@ std::string with_size(std::string command, const OperatorSize& size) {
 void gather(const YamlTree& job, bool is_top, const OperatorSize& size, std::string& script) {
   const bool is_container = is_top || job.find("image") != nullptr || job.find("build") != nullptr;
   const std::string command = is_container ? command_of(job) : "";
-  const std::string passed = size.each.empty() ? "" : assignment("PET_NNODES", size.nodes) + assignment("PET_NPROC_PER_NODE", size.each);
+  std::string passed;
+  for (const auto& [name, number] : {std::pair("PET_NNODES", size.nodes), std::pair("PET_NPROC_PER_NODE", size.each)})
+    if (!number.empty()) passed += assignment(name, number);
   if (starts_a_program(command)) script += variables_of(job) + sizes_of(job) + passed + with_size(command, size) + "\n";
   for (const auto& [name, below] : job.entries) gather(below, false, size, script);
   for (const YamlTree& below : job.items) gather(below, false, size, script);

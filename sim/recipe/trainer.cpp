@@ -215,7 +215,9 @@ constexpr Field kTrainerFields[] = {
     {"freeze_trainable_layers", "", nullptr, only_said},
     {"freeze_trainable_modules", "", nullptr, only_said},
     {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
-    {"lora_r", "lora_rank lora_dim", nullptr, only_said},
+    {"lora_r", "lora_rank", nullptr, only_said},
+    {"lora_dim", "", nullptr, only_said},  // DeepSpeed-Chat
+    {"only_optimize_lora", "", nullptr, only_said},
     {"lora_alpha", "", nullptr, only_said},
     {"lora_dropout", "lora_dropout_p", nullptr, only_said},
     {"lora_target_modules", "lora_target target_modules lora_module_name", nullptr, only_said},

@@ -224,6 +224,8 @@ void tell_products_left_out(Draft& draft) {
 
 Adapters with_targets(Adapters adapters, Draft& draft) {
   std::string text = text_of(draft, "lora_target_modules", "");
+  if (is_true(draft, "lora_dim") && (text.empty() || text.find("layers") != std::string::npos))  // every product below that name
+    return with_all_targets(adapters, draft.plan.model);
   const bool asks_for_all = has_name("all ALL all-linear all_linear", text) || is_true(draft, "lora_target_linear") ||
                             (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft)));
   if (asks_for_all) tell_products_left_out(draft);
@@ -252,6 +254,7 @@ Adapters with_targets(Adapters adapters, Draft& draft) {
 bool trains_adapters(const Draft& draft) {
   const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", ""));
   if (method == "full") return false;
+  if (is_true(draft, "lora_dim")) return is_true(draft, "only_optimize_lora");
   if (is_of_axolotl(draft)) return is_on(method);
   if (is_of_swift(draft) && method.empty()) return true;  // its default
   return has_name("lora qlora", method) || is_true(draft, "use_peft") || (is_true(draft, "lora_r") && !draft.said.contains("use_peft"));
@@ -283,6 +286,9 @@ void settle_adapters(Draft& draft) {
   if (is_on(method) && !has_name("full lora qlora", method))
     return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full, lora or freeze"});
   if (!trains_adapters(draft)) {
+    if (is_true(draft, "lora_dim"))
+      draft.lost.push_back(
+          {"lora_dim", "pairs are trained beside all weights; the plan trains these alone", "mind the pairs' time and memory"});
     if (base_of(draft) != BaseFormat::Weights)
       draft.wrong.push_back({"load_in_4bit", "weights of fewer bits are frozen, and the file names no adapters beside them",
                              "use adapters, or weights of 16 bit"});
@@ -290,8 +296,8 @@ void settle_adapters(Draft& draft) {
   }
   Adapters adapters;
   const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft) && !is_of_swift(draft);
-  adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", by_peft ? 16 : 8));
-  if (!draft.said.contains("lora_r"))
+  adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", number_of(draft, "lora_dim", by_peft ? 16 : 8)));
+  if (!draft.said.contains("lora_r") && !draft.said.contains("lora_dim"))
     draft.notes.push_back({"lora_r",
                            fmt::format("is not in the file: a rank of {} is taken; a script of its own may have another", adapters.rank),
                            "write it"});

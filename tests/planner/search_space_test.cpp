@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <string>
 
 #include "planner/mesh_space.h"
 #include "planner/recomputation.h"
+#include "planner/search.h"
 #include "tests/planner/every_plan.h"
 
 namespace planner {
@@ -283,6 +285,15 @@ TEST(SearchSpace, AMicrobatchThatDoesNotDivideNamesTheNearestThatDoes) {
   SearchRequest request = small_request({.devices = 1});
   request.fixed = {{"microbatch", "3"}};
   EXPECT_THAT(enumerate(request).excluded, Contains(Field(&Exclusion::nearest_fix, "microbatch=4")));
+}
+
+TEST(SearchSpace, NoMeshFollowsASignal) {
+  const std::atomic<bool> cancel{true};
+  const SearchSpace space = enumerate(small_request({.devices = 4}), &cancel);
+  EXPECT_TRUE(space.candidates.empty());
+  const SearchResult result = search(small_request({.devices = 4}), {}, &cancel);
+  EXPECT_EQ(result.candidates, 0);
+  EXPECT_TRUE(result.ranked.empty());
 }
 
 TEST(SearchSpace, SequenceParallelNeedsATensorGroup) {

@@ -254,5 +254,20 @@ TEST(DeepSpeed, WeightsBelowStageThreeStayAndAreTold) {
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("weights of stage 3 alone, and this is stage 2"));
 }
 
+// They cross in the type of the products, whatever they are added up in, unless the file names another.
+TEST(DeepSpeed, GradientsCrossInTheTypeThatIsNamed) {
+  const auto precision = [](const std::string& more) {
+    return to_text(
+        testing::imported(
+            R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": {"stage": 1})" + more + "}", gpt_on(4))
+            .plan.workload.precision);
+  };
+  EXPECT_EQ(precision(""), "bf16");
+  EXPECT_EQ(precision(R"(, "communication_data_type": "bf16")"), "bf16");
+  EXPECT_EQ(precision(R"(, "communication_data_type": "fp32")"), "bf16 wire=fp32");
+  EXPECT_EQ(precision(R"(, "data_types": {"grad_accum_dtype": "fp32"})"), "bf16 gradients=fp32 wire=bf16");
+  EXPECT_EQ(precision(R"(, "data_types": {"grad_accum_dtype": "fp32"}, "communication_data_type": "fp32")"), "bf16 gradients=fp32");
+}
+
 }  // namespace
 }  // namespace sim

@@ -86,7 +86,7 @@ TEST(JobForm, ACommandThatAnImageIsNotNamedFor) {
               HasSubstr("python train.py --a ${{inputs.a}}"));
 }
 
-// What an operator passes to torchrun, where the command says no size.
+// What an operator passes to torchrun: of nodes and processes each that the command does not say.
 TEST(JobForm, ProcessesByTheOperator) {
   const auto job = [](const std::string& command) {
     return "kind: PyTorchJob\nspec:\n  nprocPerNode: \"4\"\n  pytorchReplicaSpecs:\n    Master:\n      replicas: 1\n      template:\n"
@@ -97,7 +97,12 @@ TEST(JobForm, ProcessesByTheOperator) {
   };
   EXPECT_THAT(script_of(job("torchrun, train.py, --a, 1")),
               ::testing::AllOf(HasSubstr("torchrun --nnodes 4 --nproc_per_node 4 train.py"), HasSubstr("export PET_NPROC_PER_NODE=4")));
-  EXPECT_THAT(script_of(job("torchrun, --nproc_per_node=2, train.py")), HasSubstr("torchrun --nproc_per_node=2 train.py"));
+  EXPECT_THAT(script_of(job("torchrun, --nproc_per_node=2, train.py")), HasSubstr("torchrun --nnodes 4 --nproc_per_node=2 train.py"));
+  EXPECT_THAT(script_of(job("torchrun, --nnodes=2, train.py")), HasSubstr("torchrun --nproc_per_node 4 --nnodes=2 train.py"));
+  std::string open = job("torchrun, --nproc-per-node=8, train.py");
+  open.erase(open.find("  nprocPerNode"), std::string("  nprocPerNode: \"4\"\n").size());
+  EXPECT_THAT(script_of(open), ::testing::AllOf(HasSubstr("torchrun --nnodes 4 --nproc-per-node=8 train.py"),
+                                                ::testing::Not(HasSubstr("PET_NPROC_PER_NODE"))));
   EXPECT_THAT(
       script_of("kind: TrainJob\nspec:\n  trainer:\n    image: a\n    numNodes: 2\n    numProcPerNode: 8\n    command: [torchrun, a.py]\n"),
       HasSubstr("torchrun --nnodes 2 --nproc_per_node 8 a.py"));

@@ -114,6 +114,23 @@ TEST(TrainerSettle, AStageByItsName) {
   EXPECT_EQ(read("--deepspeed zero1").zero_stage, 1);
 }
 
+// DeepSpeed-Chat's pairs stand beside every product of a block, and all weights are trained with them unless it says otherwise.
+TEST(TrainerSettle, PairsOfDeepSpeedChat) {
+  const auto read = [](const std::string& more) {
+    return testing::imported(
+        "deepspeed main.py --per_device_train_batch_size 2 --max_seq_len 32 --dtype bf16 --deepspeed --zero_stage 2 " + more + "\n",
+        llama_for_yaml(8));
+  };
+  const ImportedPlan beside = read("--lora_dim 128 --lora_module_name decoder.layers.");
+  EXPECT_FALSE(beside.plan.model.adapters);
+  EXPECT_THAT(testing::text_of(beside.lost), ::testing::HasSubstr("lora_dim: pairs are trained beside all weights"));
+  const ImportedPlan alone = read("--lora_dim 16 --only_optimize_lora");
+  ASSERT_TRUE(alone.plan.model.adapters);
+  EXPECT_EQ(alone.plan.model.adapters->rank, 16);
+  EXPECT_TRUE(alone.plan.model.adapters->has(AdapterTarget::Key) && alone.plan.model.adapters->has(AdapterTarget::Down));
+  EXPECT_FALSE(read("--lora_dim 0").plan.model.adapters);
+}
+
 // ms-swift's own files under those names: buckets that are not DeepSpeed's, nothing beside the backward.
 TEST(TrainerSettle, AStageOfMsSwiftByItsName) {
   const auto read = [](const std::string& stage) {
