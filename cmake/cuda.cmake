@@ -47,7 +47,8 @@ find_cuda_library(MESHWRIGHT_NCCL "NCCL" NAMES libnccl.so.2 nccl WHEEL nccl)
 find_path(MESHWRIGHT_NCCL_INCLUDE nccl.h HINTS ${wheels}/nccl/include REQUIRED)
 
 # Every executor room is linked with these. LibTorch finds its CUDA part by its being loaded: the linker must not drop it.
-target_include_directories(libtorch SYSTEM INTERFACE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES} ${MESHWRIGHT_NCCL_INCLUDE})
+# The wheel's headers come last: LibTorch's own ask for those of cuBLAS, cuSPARSE and cuSOLVER, which do not come with nvcc alone.
+target_include_directories(libtorch SYSTEM INTERFACE ${CMAKE_CUDA_TOOLKIT_INCLUDE_DIRECTORIES} ${MESHWRIGHT_NCCL_INCLUDE} ${wheels}/cu13/include)
 target_compile_definitions(libtorch INTERFACE MESHWRIGHT_CUDA=1)
 target_link_libraries(libtorch INTERFACE ${MESHWRIGHT_TORCH}/lib/libc10_cuda.so ${MESHWRIGHT_CUDART} ${MESHWRIGHT_NCCL}
                       -Wl,--push-state,--no-as-needed,${MESHWRIGHT_TORCH}/lib/libtorch_cuda.so,--pop-state)

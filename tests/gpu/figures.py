@@ -69,14 +69,14 @@ def predictions(program, kept):
 
 
 def speed(kept):
-    yield ("| model | executor, tokens/s | in one graph a step | strong eager | `torch.compile` | over strong | over compile | memory over strong |\n"
-           "|---|---|---|---|---|---|---|---|")
+    yield ("| model | executor, tokens/s | in one graph a step | in 8 bit | strong eager | `torch.compile` | over strong | over compile | memory over strong |\n"
+           "|---|---|---|---|---|---|---|---|---|")
     for name in (each for each in reference.ON_GPU if each in kept["speed"]):
         of = kept["speed"][name]
-        rate = {side: f"{of[side]['tokens_per_second']:,.0f}" if side in of else "" for side in ("executor", "executor_graphs", "strong", "compiled")}
+        rate = {side: f"{of[side]['tokens_per_second']:,.0f}" if side in of else "" for side in ("executor", "executor_graphs", "executor_fp8", "strong", "compiled")}
         best = max((side for side in ("executor", "executor_graphs") if side in of), key=lambda side: of[side]["tokens_per_second"])
         over = {side: f"{of[best]['tokens_per_second'] / of[side]['tokens_per_second']:.2f}" if side in of else "" for side in ("strong", "compiled")}
-        yield (f"| {name} | {rate['executor']} | {rate['executor_graphs']} | {rate['strong']} | {rate['compiled']} | {over['strong']} | {over['compiled']} | "
+        yield (f"| {name} | {rate['executor']} | {rate['executor_graphs']} | {rate['executor_fp8']} | {rate['strong']} | {rate['compiled']} | {over['strong']} | {over['compiled']} | "
                f"{of['executor_memory_over_strong']:.2f} |")
 
 

@@ -9,6 +9,7 @@ BIN = ROOT / "build/cuda_check/bin"
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
 LAYERS = 2
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
+END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
 EXPERTS = launches.reference.ON_CPU["tiny-llama"][0] | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "router_aux_loss_coef": 0.02}
 
 
@@ -24,6 +25,16 @@ class ASteps(unittest.TestCase):
             counted = launches.Counted(LIBRARY, WORKER, PLANNER, *case[:3])
             cls.calls[model] = {side: counted.a_step(side, LAYERS) for side in launches.SIDES}
         cls.experts = launches.Counted(LIBRARY, WORKER, PLANNER, EXPERTS, *launches.reference.ON_CPU["tiny-llama"][1:3]).a_step("executor", LAYERS)
+
+    def test_an_operand_becomes_eight_bits_by_one_kernel(self):
+        """Behind one that finds the largest, which delayed scales remember by another. Beside that the gradient of a weight is put into its place."""
+        weights = 4 * LAYERS
+        operands, bf16 = weights * 3 * 2, self.calls["tiny-llama"]["executor"]
+        for recipe, of_operand in (("tensorwise", 2), ("delayed", 3), ("rowwise", 2)):
+            calls = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_CPU["tiny-llama"][:3], f"fp8:{recipe}").a_step("executor", LAYERS)
+            self.assertEqual(of_kernel(calls, "eight_bits_kernel"), operands, recipe)
+            self.assertEqual(calls["product"], bf16["product"], recipe)
+            self.assertEqual(sum(launches.sums(calls).values()) - sum(launches.sums(bf16).values()), of_operand * operands + weights + END_OF_STEP[recipe], recipe)
 
     def test_it_launches_no_more_than_strong_eager(self):
         for model, sides in self.calls.items():

@@ -83,7 +83,7 @@ def copy(path, carry):
     return target
 
 
-def pack(build, carry, most=MOST):
+def pack(build, carry):
     tests = gpu_tests(build)
     programs = sorted({word[len("{bin}/"):] for test in tests for word in test["command"] if word.startswith("{bin}/")} | {"meshwright", "meshwright-worker", "cuda_kernels_benchmark"})
     libraries = pathlib.Path("/usr") / LIBRARIES
@@ -109,5 +109,5 @@ def pack(build, carry, most=MOST):
     (carry / "bin").rmdir()
     size = sum(path.stat().st_size for path in carry.rglob("*") if path.is_file() and not path.is_symlink())
     print(f"gpu: {len(programs)} programs and {size / 2**20:.1f} MiB in {carry}", file=sys.stderr)
-    if size > most:
-        raise SystemExit(f"pack: {size / 2**20:.1f} MiB are more than the {most >> 20} MiB that can be taken along: leave a program out")
+    if size > MOST:
+        raise SystemExit(f"pack: {size / 2**20:.1f} MiB are more than the {MOST >> 20} MiB that can be taken along: leave a program out")

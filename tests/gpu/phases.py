@@ -147,7 +147,7 @@ def measure(programs, report, device, _):
 
 
 def speed(programs, report, device, model):
-    """Executor (tasks, and one graph a step) against PyTorch: eager, strong eager, compiled; interleaved rounds until the time is over."""
+    """Executor (tasks, one graph a step, products in 8 bit) against PyTorch: eager, strong eager, compiled; interleaved rounds until the time is over."""
     def call(command):
         status, said = programs.run(command)
         if status != 0:

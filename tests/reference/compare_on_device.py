@@ -1,6 +1,6 @@
 """The executor against PyTorch, eager and compiled, on one device: a phase of tests/run_gpu.sh (tests/gpu/phases.py).
 
-Tokens a second and peak memory of GPT-2 124M (also with the dropout that it was trained with), 350M, 1.3B and Llama 1B in bf16 on a GPU (device cuda); of tiny models on a CPU (device cpu), to see that
+Tokens a second and peak memory of GPT-2 124M (also with the dropout that it was trained with), 350M, 1.3B and Llama 1B in bf16 on a GPU (device cuda), of the executor also with products in 8 bit; of tiny models on a CPU (device cpu), to see that
 the comparison itself works. Rounds are interleaved; of each program's steps the first are left out; figures are medians over rounds, each with half the
 range of the rounds beside it: the noise floor.
 """
@@ -42,15 +42,16 @@ class Failure(Exception):
     pass
 
 
-def write_plan(programs, folder, config, batch, sequence, device, call):
+def write_plan(programs, folder, config, batch, sequence, device, call, precision=None):
     """One device, no recomputation, the microbatch given: what PyTorch does too."""
+    folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
-    cluster, precision = ("h100-80gb-sxm", "bf16") if device == "cuda" else (folder / "cpu.json", "fp32")
+    cluster, own = ("h100-80gb-sxm", "bf16") if device == "cuda" else (folder / "cpu.json", "fp32")
     if device != "cuda":
         profile = json.loads((HERE.parents[1] / "profiles/hardware/h100-80gb-sxm.json").read_text())
         cluster.write_text(json.dumps(profile | {"name": "cpu", "kind": "cpu"}))
     call([programs / "meshwright", "plan", "--model", folder / "config.json", "--cluster", cluster, "--devices", 1, "--global-batch", batch,
-          "--sequence", sequence, "--precision", precision, "--fix", f"microbatch={batch}", "--fix", "recompute=none", "-o", folder / "plan.json"])
+          "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", "recompute=none", "-o", folder / "plan.json"])
     return folder / "plan.json"
 
 
@@ -76,12 +77,13 @@ def pytorch(plan, tokens, steps, device, how, call):
     return json.loads(call([sys.executable, HERE / "train_gpt.py", plan, tokens, steps, device, how]).splitlines()[-1])
 
 
-def sides_of(programs, plan, tokens, steps, device, call):
-    """What tells most comes first: a phase may end within the first round."""
+def sides_of(programs, plan, scaled, tokens, steps, device, call):
+    """What tells most comes first: a phase may end within the first round. scaled: the plan with products in 8 bit."""
     sides = {"executor": lambda: executor(programs, plan, tokens, steps, device, call),
+             "executor_fp8": lambda: executor(programs, scaled, tokens, steps, device, call),
              "executor_graphs": lambda: executor(programs, plan, tokens, steps, device, call, "--cuda-graphs"),
              **{how: lambda how=how: pytorch(plan, tokens, steps, device, how, call) for how in ("strong", "compiled", "eager")}}
-    order = ("executor", "strong", "executor_graphs", "compiled", "eager") if device == "cuda" else ("executor", "strong", "eager")
+    order = ("executor", "strong", "executor_graphs", "compiled", "eager", "executor_fp8") if device == "cuda" else ("executor", "strong", "eager", "executor_fp8")
     return {name: sides[name] for name in order}
 
 
@@ -113,9 +115,10 @@ def compare(programs, case, device, call, left):
     config, batch, sequence, steps = case
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch)
-        plan, tokens = write_plan(programs, folder, config, batch, sequence, device, call), folder / "tokens.bin"
+        plan, scaled = (write_plan(programs, folder / name, config, batch, sequence, device, call, precision) for name, precision in (("plain", None), ("fp8", "fp8:tensorwise")))
+        tokens = folder / "tokens.bin"
         write_tokens(tokens, config["vocab_size"])
-        sides = sides_of(programs, plan, tokens, steps, device, call)
+        sides = sides_of(programs, plan, scaled, tokens, steps, device, call)
         rounds, failures, left_out, longest = {name: [] for name in sides}, {}, [], 0.0
         for number in range(ROUNDS):
             before = left()
