@@ -32,6 +32,7 @@ constexpr Unsearched kUnsearched[] = {
     {"delay_wgrad", "goes with expert_overlap, which is asked for, not found"},
     {"on_drive", "a plan says it by hand: a step with drives is several times as long, and the host has room or has not"},
     {"offload_share", "a plan says it by hand: the device steps what fits, and the share that fits is known when all else is"},
+    {"mtp_apart", "asked for, as the layers that predict further tokens are: then their place follows from the prices of layers, too"},
     {"expert_loads", "tells what a router does, and is nothing to choose"},
     {"context_by_document", "a plan says it by hand: it goes with what is trained, as documents do"},
     {"direct_source", "a plan says it by hand: no program of --for has it, and it gains little where messages are beside computation"},

@@ -69,6 +69,17 @@ TEST(PlanRequest, NamesEveryWrongValueAtOnce) {
   }
 }
 
+TEST(PlanRequest, FurtherTokensMayBePredictedApartFromTheHead) {
+  PlanOptions apart = plan_options();
+  apart.model = "profiles/models/deepseek-v3.json";
+  apart.mtp_apart = true;
+  EXPECT_THAT([&] { search_request(apart); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("--mtp-apart")));
+  apart.mtp_layers = 1;
+  EXPECT_TRUE(search_request(apart).model.predicts_apart());
+  apart.model = "profiles/models/tiny-gpt2.json";
+  EXPECT_THAT([&] { search_request(apart); }, testing::ThrowsMessage<sim::InputError>(testing::HasSubstr("on three stages")));
+}
+
 TEST(PlanRequest, ABudgetIsNoLessThanNoTime) {
   PlanOptions options = plan_options();
   for (const char* budget : {"-1s", "soon"}) {

@@ -60,6 +60,10 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
          r.workload.precision = sim::parse_precision_policy("fp8:tensorwise gathers=fp8 blocks:1-2=bf16", wrong);
        }},
       {"moments=bf16", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 moments=bf16", wrong); }},
+      {"mtp_apart",
+       [](SearchRequest& r) {
+         r.model.mtp_layers = 2, r.model.mtp_apart = true, r.model.tied_embeddings = false, r.model.vocabulary = 20000;
+       }},
       {"muon", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Muon; }},
       {"adafactor", [](SearchRequest& r) { r.workload.optimizer = sim::OptimizerKind::Adafactor; }},
       {"packed", [](SearchRequest& r) { r.workload.samples = sim::parse_samples_policy("packed lognormal mean 200 spread 1", wrong); }},
@@ -189,6 +193,22 @@ TEST(Evaluator, CutsWhereTheWorkIsEven) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
   const PlanCandidate candidate = enumerate(request).candidates.front();
   EXPECT_GT(Evaluator(request, model).plan(candidate).cut.first[1], sim::even_cut(8, {.stages = 2}).first[1]);
+}
+
+TEST(Evaluator, AHeavyHeadStandsAloneWhereItsPredictionsStandApart) {
+  SearchRequest request = small_requests()[0];
+  request.model = gpt(8, 4);
+  request.model.tied_embeddings = false;
+  request.model.vocabulary = 500000;
+  request.model.mtp_layers = 1;
+  request.fixed = {{"tensor", "1"}, {"pipeline", "4"}, {"data", "1"}, {"schedule", "1f1b"}};
+  for (const bool apart : {false, true}) {
+    request.model.mtp_apart = apart;
+    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+    const sim::ParallelPlan plan = Evaluator(request, model).plan(enumerate(request).candidates.front());
+    EXPECT_EQ(plan.cut.first.back(), sim::LayerIndex(apart ? 10 : 8)) << "else a block is with it";
+    EXPECT_TRUE(sim::violations(plan).empty());
+  }
 }
 
 TEST(Evaluator, RefusesWhatIsTooLarge) {
