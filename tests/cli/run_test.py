@@ -224,7 +224,7 @@ class Run(program.ProgramTest):
         plan = self.plan_for(2, "--fix", "data=2", "--checkpoint-interval", "2")
         for restarts, code in ((0, 50), (1, 130)):
             folder = self.folder / f"run{restarts}"
-            process = self.start(plan, folder, 100000, "--hang-limit", 4, "--max-restarts", restarts)
+            process = self.start(plan, folder, 100000, "--hang-limit", 12, "--max-restarts", restarts)
             self.wait_for_step(folder, 5, process)
             victim = self.pid_of_rank(folder, 1)
             os.kill(victim, signal.SIGSTOP)
@@ -237,7 +237,7 @@ class Run(program.ProgramTest):
                 process.send_signal(signal.SIGINT)
             _, stderr = process.communicate(timeout=60)
             self.assertEqual(process.returncode, code, stderr)
-            self.assertIn("no rank has begun anything for 4 s (rank 1 holds up the run)", stderr)
+            self.assertIn("no rank has begun anything for 12 s (rank 1 holds up the run)", stderr)
             self.assertRegex(stderr, r"rank 0: .*waits (for rank 1 )?in \w+ ")
             self.assertRegex(stderr, r"rank 1: .*\(process \d+\), stopped")
             self.assertIn("stack:", (folder / "stderr.0.txt").read_text())
