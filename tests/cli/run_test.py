@@ -168,12 +168,21 @@ class Run(program.ProgramTest):
         self.run_program("run", folder / "plan.json", "--data", self.tokens(), "--steps", last + 1, "-o", folder, "--resume")
         self.assertEqual(self.losses(folder)[-1][0], last + 1)
 
+    def wait_for_main(self, process):
+        """Until the process catches SIGINT."""
+        while process.poll() is None:
+            caught = int(re.search(r"SigCgt:\s*(\w+)", pathlib.Path(f"/proc/{process.pid}/status").read_text()).group(1), 16)
+            if caught >> (signal.SIGINT - 1) & 1:
+                return
+            time.sleep(0.001)
+
     def test_an_interrupt_at_any_time_ends_with_130(self):
         plan = self.plan_for(2, "--fix", "data=2")
         for number, delay in enumerate((0.05, 0.2, 0.5, 0.9, 1.3)):
             for times in (1, 2):
                 folder = self.folder / f"run{number}{times}"
                 process = self.start(plan, folder, 100000)
+                self.wait_for_main(process)   # on a busy machine the loader alone takes longer than the first delay
                 for _ in range(times):
                     time.sleep(delay)
                     process.send_signal(signal.SIGTERM if number % 2 else signal.SIGINT)
