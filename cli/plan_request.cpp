@@ -70,13 +70,18 @@ Violations why_not(const sim::ParallelPlan& plan, bool by_worker, const sim::Pro
   return found;
 }
 
-// What no layout mends: the network, or its numbers. Asked of one device, where nothing is cut.
+// What no layout mends: the network, or its numbers, whose types hang on the stage of ZeRO. Asked of one device, where nothing is cut.
 void require_sayable(const PlanOptions& options, const planner::SearchRequest& request, const sim::Program& program) {
   planner::SearchRequest solo = request;
   solo.cluster.devices = 1;
-  Violations found = sim::why_not_for(program, planner::make_plan(solo, {}));
-  std::erase_if(found, [](const sim::Violation& one) { return !is_of_network(one); });
-  if (!found.empty()) throw sim::InputError(fmt::format("{}, for {}", options.model, program.title), found);
+  Violations of_first;
+  for (const std::int32_t stage : {0, 1, 2, 3}) {
+    Violations found = sim::why_not_for(program, planner::make_plan(solo, {.zero_stage = stage}));
+    std::erase_if(found, [](const sim::Violation& one) { return !is_of_network(one); });
+    if (found.empty()) return;
+    if (stage == 0) of_first = std::move(found);
+  }
+  throw sim::InputError(fmt::format("{}, for {}", options.model, program.title), of_first);
 }
 
 // In as many digits as it has: of 3e-4 it is 3e-05, not 2.9999999999999997e-05.

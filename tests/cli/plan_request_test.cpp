@@ -105,6 +105,16 @@ TEST(PlanRequest, APlanForAnotherProgramIsOneThatItPerforms) {
   EXPECT_THAT(sim::InputError("", refused).what(), testing::HasSubstr("Accelerate trains without a pipeline"));
 }
 
+// DeepSpeed has gradients in a type of their own from its first stage on.
+TEST(PlanRequest, TypesThatSomeStageSaysAreTaken) {
+  PlanOptions chosen = plan_options();
+  chosen.program = "deepspeed";
+  chosen.precision = "bf16 gradients=fp32";
+  EXPECT_NO_THROW(search_request(chosen));
+  chosen.precision = "bf16 head=fp32";
+  EXPECT_THROW(search_request(chosen), sim::InputError);
+}
+
 TEST(PlanRequest, TrainingStandsInThePlan) {
   PlanOptions chosen = plan_options();
   chosen.learning_rate = 1e-2;
