@@ -32,7 +32,7 @@ UNTRIED = {
     "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
     "weight_sync": "belongs to state_shards", "kept_until": "belongs to reshard_ranks", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
     "on_drive": "goes with an optimizer on the host, which none of these questions needs", "expert_loads": "is no choice",
-    "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained", "attention": "which kernels there are is known where the program runs",
+    "mtp_apart": "is of the network, which predicts further tokens in none of these questions", "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained", "attention": "which kernels there are is known where the program runs",
 }
 
 

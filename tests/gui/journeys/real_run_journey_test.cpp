@@ -103,7 +103,7 @@ TEST_F(RealRunJourney, ACrashedRankIsToldInTheLaunchersWords) {
   ::kill(victim, SIGKILL);
   ASSERT_TRUE(isMessageShown("rank 1 was ended by signal 9")) << page()->process()->words().toStdString();
   EXPECT_TRUE(window_.message()->text().contains("--resume"));
-  EXPECT_TRUE(page()->resumeButton()->isEnabled());
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->resumeButton()->isEnabled(); }, 10000));  // once the folder is read
   picture("run_crashed");
 }
 
