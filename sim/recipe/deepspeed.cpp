@@ -366,7 +366,7 @@ PrecisionPolicy reduced_types(const Draft& draft) {
 
 // No fp32 beside the weights (stages 1 to 3): with bf16_optimizer_states moments have that type, too.
 PrecisionPolicy kept_types(const Draft& draft) {
-  const PrecisionPolicy mixed = reduced_types(draft);
+  PrecisionPolicy mixed = reduced_types(draft);
   if (mixed.compute() != Precision::Bf16 || !flag_of(draft, "bf16.bf16_master_weights_and_grads", false)) return mixed;
   const bool are_bf16 = flag_of(draft, "bf16.bf16_optimizer_states", false);
   return mixed.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, are_bf16 ? Precision::Bf16 : Precision::Fp32);

@@ -393,7 +393,7 @@ PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradi
 }
 
 PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual) {
-  const PrecisionPolicy policy(compute);
+  PrecisionPolicy policy(compute);
   if (!draft.scales_products) return policy;
   const BlockEnds ends{draft.unscaled_first.value_or(1), draft.unscaled_last.value_or(1)};
   return policy.with(draft.scales.value_or(usual), draft.gathers_scaled)
