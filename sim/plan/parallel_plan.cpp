@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/plan/stage_layers.h"
+#include "sim/units/at.h"
 
 namespace sim {
 
@@ -108,9 +109,10 @@ ChunkSite ParallelPlan::site(std::int32_t virtual_stage) const { return site_of(
 LayerRange ParallelPlan::layers(StageIndex stage, ChunkIndex chunk) const { return StageLayers(*this).of(stage, chunk); }
 
 LayerRange ParallelPlan::part_of(LayerIndex layer) const {
-  const auto end = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
-  const LayerIndex behind(head().value() + 1);
-  return {.begin = end == cut.first.begin() ? LayerIndex(0) : *std::prev(end), .end = end == cut.first.end() ? behind : *end};
+  const std::int32_t part = virtual_stage(layer);
+  const std::size_t next = count_of(std::int64_t{part} + 1);
+  return {.begin = part < 0 ? LayerIndex(0) : cut.first[next - 1],
+          .end = next < cut.first.size() ? cut.first[next] : LayerIndex(head().value() + 1)};
 }
 
 bool ParallelPlan::owns(StageIndex stage, LayerIndex layer) const {
@@ -176,9 +178,7 @@ bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) cons
   const bool is_inner = LayerIndex(0) < layer && layer < head();
   if (!is_inner || recompute != Recompute::Full) return false;
   if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
-  const auto behind = std::upper_bound(cut.first.begin(), cut.first.end(), layer);
-  const std::int32_t first = behind == cut.first.begin() ? 1 : std::max(1, std::prev(behind)->value());
-  return recompute_scope.holds_for_block(layer.value() - first);
+  return recompute_scope.holds_for_block(layer.value() - std::max(1, part_of(layer).begin.value()));
 }
 
 }  // namespace sim

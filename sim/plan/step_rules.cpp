@@ -233,13 +233,13 @@ void check_full_blocks(const ParallelPlan& plan, Rules& rules) {
 void check_unscaled_blocks(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
   const BlockRanges& blocks = policy.unscaled_blocks();
+  if (blocks.empty()) return;
   const auto needs = [&](bool holds, const std::string& problem, const std::string& remedy) {
-    rules.must(blocks.empty() || holds, "/workload/precision", problem, remedy);
+    rules.must(holds, "/workload/precision", problem, remedy);
   };
-  needs(
-      blocks.empty() || blocks.back().last < plan.model.layers,
-      fmt::format("has block {} without scales, and the network has {} blocks", blocks.empty() ? 0 : blocks.back().last, plan.model.layers),
-      fmt::format("name blocks 0 to {}", plan.model.layers - 1));
+  needs(blocks.back().last < plan.model.layers,
+        fmt::format("has block {} without scales, and the network has {} blocks", blocks.back().last, plan.model.layers),
+        fmt::format("name blocks 0 to {}", plan.model.layers - 1));
   needs(policy.scales() != ScaleRecipe::Delayed,
         "has blocks without scales beside delayed ones, which are kept as one list for all products",
         "use fp8:tensorwise, or leave blocks: out");

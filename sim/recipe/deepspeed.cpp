@@ -361,7 +361,7 @@ PrecisionPolicy reduced_types(const Draft& draft) {
   Precision wire = mixed.compute();
   for (const Precision named : {Precision::Fp32, Precision::Bf16, Precision::Fp16})
     if (text_of(draft, "communication_data_type", "") == sim::at(kPrecisionNames, named)) wire = named;
-  return mixed.of(Numbers::Wire) == wire ? mixed : mixed.with(Numbers::Wire, wire);
+  return mixed.with(Numbers::Wire, wire);
 }
 
 // No fp32 beside the weights (stages 1 to 3): with bf16_optimizer_states moments have that type, too.

@@ -248,9 +248,8 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
   const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
   const LayerIndex behind(static_cast<std::int32_t>(plan.model.layers) + 1);  // the blocks
   if (plan.layers_per_unit == 1 || layer == LayerIndex(0) || layer >= behind) return alone;
-  const auto next_part = std::upper_bound(plan.cut.first.begin(), plan.cut.first.end(), layer);
-  const std::int32_t first = std::max(1, std::prev(next_part)->value()),
-                     end = next_part == plan.cut.first.end() ? behind.value() : std::min(behind, *next_part).value();
+  const LayerRange part = plan.part_of(layer);
+  const std::int32_t first = std::max(1, part.begin.value()), end = std::min(behind, part.end).value();
   const std::int32_t begin = layer.value() - (layer.value() - first) % plan.layers_per_unit;
   return {LayerIndex(begin), LayerIndex(std::min(begin + plan.layers_per_unit, end))};
 }
