@@ -16,20 +16,21 @@ struct CheckedGraph {
   const TaskGraph& graph;
 };
 
+// Of blocks by their numbers from 0, behind the embedding.
+inline bool names(const BlockRanges& blocks, LayerIndex layer) {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
+}
+
 // A unit that the plan has in fp32 beside others in 16 bit.
 inline bool is_wide(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   const PrecisionPolicy& policy = plan.workload.precision;
   if (layer == LayerIndex(0) || layer == model.head()) return policy.is_full(layer == LayerIndex(0) ? EndUnit::Embedding : EndUnit::Head);
-  return std::any_of(policy.full_blocks().begin(), policy.full_blocks().end(),
-                     [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
+  return names(policy.full_blocks(), layer);
 }
 
 // A block that has none beside others that have.
-inline bool has_no_scales(const ParallelPlan& plan, LayerIndex layer) {
-  const BlockRanges& blocks = plan.workload.precision.unscaled_blocks();
-  return std::any_of(blocks.begin(), blocks.end(),
-                     [&](const BlockRange& range) { return range.first < layer.value() && layer.value() <= range.last + 1; });
-}
+inline bool has_no_scales(const ParallelPlan& plan, LayerIndex layer) { return names(plan.workload.precision.unscaled_blocks(), layer); }
 
 // Each rank has one device that stands for it.
 void check_devices(const CheckedGraph& checked, Findings& findings);
