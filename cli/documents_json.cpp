@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/elastic.h"
 #include "planner/outlook.h"
+#include "sim/allocator/reserved_memory.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
@@ -40,8 +42,11 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
+  std::map<sim::StageIndex, sim::ReservedMemory> by_stage;
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
+    const auto [reserved, is_new] = by_stage.try_emplace(device.stage);  // ranks of a stage reserve the same
+    if (is_new) reserved->second = sim::reserved_memory(plan, device.stage);
     const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()},
                        {"first_rank", device.representative.value()},
@@ -55,7 +60,7 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
                        {"peak_memory_high_bytes", memory.high(device.peak_memory).value()},
                        {"out_of_memory_chance_ratio", memory.chance_above(device.peak_memory, sim::usable_memory(plan.cluster))},
                        {"memory_at_peak_bytes", memory_json(device.at_peak)},
-                       {"pool_estimated_bytes", beside.pool.value()},
+                       {"pool_estimated_bytes", reserved->second.cached().value()},
                        {"nccl_estimated_bytes", beside.nccl.value()}});
   }
   return {{"step_time_seconds", seconds(result.step_time)},

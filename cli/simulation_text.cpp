@@ -9,6 +9,7 @@
 #include "cli/plan_text.h"
 #include "cli/samples_text.h"
 #include "cli/table.h"
+#include "sim/allocator/reserved_memory.h"
 #include "sim/cluster/whose_speed.h"
 #include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
@@ -60,10 +61,12 @@ std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResu
   const sim::DeviceResult* const fullest = sim::fullest_device(result);
   if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
+  const sim::ReservedMemory reserved = sim::reserved_memory(plan, fullest->stage);
   return fmt::format(
-      "beside the peak        allocator's pool {}, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not measured "
+      "beside the peak        the allocator holds {} more, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not "
+      "measured "
       "yet\n",
-      sim::to_text(beside.pool), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
+      sim::to_text(reserved.cached()), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
 }
 
 // What lies beside the devices, in the memory of their host.

@@ -19,6 +19,11 @@ const SoftwareStack& worker_software() {
   return worker;
 }
 
+DeviceAllocator device_allocator(const SoftwareStack& stack) {
+  const auto* found = std::ranges::find(kDeviceAllocatorNames, stack.allocator);
+  return static_cast<DeviceAllocator>(found - std::begin(kDeviceAllocatorNames));
+}
+
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated) {
   std::string name = stated.empty() ? stack.attention : stated;
   if (name == "flash") name = stack.flash;

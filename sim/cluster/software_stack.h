@@ -13,6 +13,9 @@
 
 namespace sim {
 
+// Of a program on GPUs: PyTorch's caching allocator with segments, the same with segments that grow, or another one, of which nothing is modelled.
+enum class DeviceAllocator : std::uint8_t { Segments, Expandable, Other };
+inline constexpr std::string_view kDeviceAllocatorNames[] = {"segments", "expandable", "other"};
 // Unfused, FusedSoftmax: scores are written out (eager and math attention). EfficientMasked, Efficient: PyTorch's memory-efficient kernel with a mask handed
 // to it, of which it skips nothing, or told that attention is causal (scaled_dot_product_attention: attn_mask, is_causal). The rest skip what is hidden, too.
 enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
@@ -92,6 +95,7 @@ struct SoftwareStack {
   std::int32_t product_workspaces = 0;   // beside it, of KernelTraits::product_workspace each
   std::int32_t expert_workspaces = 0;    // and of a program that groups experts' products: one for each of its streams
   double fragmentation = 0.05;           // share of the activations that the allocator holds without use
+  std::string allocator = "segments";    // DeviceAllocator: of tensors on a GPU
   bool shows_reserved = false;           // memory is read as what the allocator took, not as what tensors occupy
   std::int32_t held_messages =
       0;                         // of each microbatch until the step ends: 2 that come in, 3 with what goes out; the last stage: its logits
@@ -128,6 +132,7 @@ struct SoftwareStack {
 // Habits of the worker in memory, as sim/cost/activation_memory.cpp lists them and its tests measure them.
 const SoftwareStack& worker_software();
 
+DeviceAllocator device_allocator(const SoftwareStack& stack);
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");  // "flash", "no_flash": what they mean there
 
 // The stack of a framework in a year. Throws InputError for a broken profile; never for an unknown framework.

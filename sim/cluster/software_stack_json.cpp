@@ -82,6 +82,7 @@ void each_memory(Stack& stack, const Field& field) {
   field("plain_optimizer", stack.plain_optimizer);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);
+  field("allocator", stack.allocator);
 }
 
 // Written where they are not as usual: plan files from before they were, and the hashes of their plans, stay as they are.
@@ -182,6 +183,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   each_field(stack, FieldsIn(reader));
   each_habit(stack, FieldsIn(reader));
   for (const char* key : {"flash", "attention"}) reader.choice(key, kAttentionKernelNames, 0);
+  reader.choice("allocator", kDeviceAllocatorNames, 0);
   stack.learned_runs = read_learned(reader);
   if (reader.has("fitted")) {
     const JsonReader fitted = reader.child("fitted");

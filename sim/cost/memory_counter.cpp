@@ -3,8 +3,6 @@
 #include <cmath>
 #include <optional>
 
-#include "sim/cost/memory_beside.h"
-
 namespace sim {
 namespace {
 
@@ -19,13 +17,12 @@ Bytes workspaces(const ParallelPlan& plan) {
 
 }  // namespace
 
-Bytes counted(MemoryCounter counter, const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
+Bytes counted(MemoryCounter counter, const ParallelPlan& plan, const MemoryBreakdown& at_peak, Bytes cached) {
   const auto gib = [](double count) { return Bytes(std::llround(count * double{1 << 30})); };
   const Bytes tensors = total(at_peak) + gib(habits_of(plan.cluster).workspace_gib) + workspaces(plan);
   if (counter == MemoryCounter::Allocated) return tensors;
-  const Bytes reserved = tensors + memory_beside(plan, at_peak).pool;
-  if (counter == MemoryCounter::Reserved) return reserved;
-  return reserved + gib(habits_of(plan.cluster).context_gib);
+  if (counter == MemoryCounter::Reserved) return tensors + cached;
+  return tensors + cached + gib(habits_of(plan.cluster).context_gib);
 }
 
 }  // namespace sim

@@ -14,6 +14,7 @@
 namespace sim {
 
 enum class MemoryCounter : std::uint8_t { Allocated, Reserved, Device };
-Bytes counted(MemoryCounter counter, const ParallelPlan& plan, const MemoryBreakdown& at_peak);
+// cached: what the allocator holds beside tensors (sim/allocator/reserved_memory.h).
+Bytes counted(MemoryCounter counter, const ParallelPlan& plan, const MemoryBreakdown& at_peak, Bytes cached);
 
 }  // namespace sim

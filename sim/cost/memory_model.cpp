@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
@@ -84,16 +85,21 @@ struct MemoryModel::State {
     return most;
   }
 
-  // What a task does by itself, with what its unit does around it.
-  const MemoryEffect* with_units(const Task& task, const TaskGraph& graph) {
-    if (!effects.follows_units()) return nullptr;
+  // What a task does by itself, with what its unit does around it. None: its unit does nothing, and what it does is known as an effect.
+  std::optional<MemorySteps> steps_with_units(const Task& task, const TaskGraph& graph) {
+    if (!effects.follows_units()) return std::nullopt;
     if (!units) units = std::make_unique<UnitMemory>(model, plan, graph, effects.come());
-    if (const auto known_one = of_units.find(task.key); known_one != of_units.end()) return &known_one->second;
     const UnitMoves* moves = units->of(task.key);
     const std::optional<OperatorSteps> steps = effects.steps_of(task.key);
-    if (moves == nullptr && !steps) return nullptr;
+    if (moves == nullptr && !steps) return std::nullopt;
     static const UnitMoves kNone;
-    return &of_units.emplace(task.key, effect_of(joined(task, graph, moves == nullptr ? kNone : *moves, steps))).first->second;
+    return joined(task, graph, moves == nullptr ? kNone : *moves, steps);
+  }
+  const MemoryEffect* with_units(const Task& task, const TaskGraph& graph) {
+    if (!effects.follows_units()) return nullptr;
+    if (const auto known_one = of_units.find(task.key); known_one != of_units.end()) return &known_one->second;
+    const std::optional<MemorySteps> steps = steps_with_units(task, graph);
+    return steps ? &of_units.emplace(task.key, effect_of(*steps)).first->second : nullptr;
   }
   MemorySteps joined(const Task& task, const TaskGraph& graph, const UnitMoves& moves, const std::optional<OperatorSteps>& steps) const {
     const bool forward = task.key.phase == Phase::Forward;
@@ -136,6 +142,17 @@ const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph
   const auto [entry, is_new] = state_->known.try_emplace(state_->key(task));
   if (is_new) entry->second = state_->effects.of(task, graph);
   return entry->second;
+}
+
+MemorySteps MemoryModel::steps(const Task& task, const TaskGraph& graph) const {
+  std::optional<MemorySteps> with_units = state_->steps_with_units(task, graph);
+  const MemorySteps steps = with_units ? std::move(*with_units) : steps_of(effect(task, graph));
+  const bool makes_logits =
+      task.key.layer == state_->model.head() && task.key.phase == Phase::Forward && task.key.operation == Operation::Head;
+  if (!makes_logits || state_->effects.steps_of(task.key)) return steps;
+  const Bytes narrow = logits_before_loss(state_->model, state_->plan);
+  MemorySteps all;
+  return all.take(MemoryCategory::Temporaries, narrow).add(steps).free(MemoryCategory::Temporaries, narrow);
 }
 
 }  // namespace sim

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "sim/cost/memory_effects.h"
+#include "sim/cost/memory_steps.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
@@ -20,6 +21,8 @@ class MemoryModel {
   Bytes on_host(StageIndex stage) const;             // of one rank, all the time
   // Equal tasks share an effect; the reference stays valid. One model a thread, and one graph a model.
   const MemoryEffect& effect(const Task& task, const TaskGraph& graph) const;
+  // The same tensor by tensor, as far as that is known, in the order in which they come and go.
+  MemorySteps steps(const Task& task, const TaskGraph& graph) const;
 
  private:
   struct State;

@@ -16,13 +16,13 @@ std::vector<MemoryChange> changes(const MemoryBreakdown& amounts) {
 void add_instant(MemorySteps& steps, const std::vector<MemoryChange>& some, std::int64_t sign) {
   for (const bool frees : {true, false})
     for (const MemoryChange& change : some)
-      if ((change.amount.value() * sign < 0) == frees) steps.take(change.category, change.amount * sign);
+      if ((change.amount.value() * sign < 0) == frees) steps.take(change.category, change.amount * sign, change.pool);
 }
 
 }  // namespace
 
-MemorySteps& MemorySteps::take(MemoryCategory category, Bytes amount) {
-  if (amount.value() != 0) steps_.push_back({category, amount});
+MemorySteps& MemorySteps::take(MemoryCategory category, Bytes amount, MemoryPool pool) {
+  if (amount.value() != 0) steps_.push_back({category, amount, pool});
   return *this;
 }
 

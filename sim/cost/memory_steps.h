@@ -11,6 +11,7 @@ namespace sim {
 struct MemoryChange {
   MemoryCategory category{};
   Bytes amount{};
+  MemoryPool pool = MemoryPool::Kernels;
 };
 struct MemoryEffect {
   std::vector<MemoryChange> at_start;   // taken; negative: freed
@@ -22,8 +23,8 @@ struct MemoryEffect {
 // One after the other; negative: freed.
 class MemorySteps {
  public:
-  MemorySteps& take(MemoryCategory category, Bytes amount);
-  MemorySteps& free(MemoryCategory category, Bytes amount) { return take(category, -amount); }
+  MemorySteps& take(MemoryCategory category, Bytes amount, MemoryPool pool = MemoryPool::Kernels);
+  MemorySteps& free(MemoryCategory category, Bytes amount, MemoryPool pool = MemoryPool::Kernels) { return take(category, -amount, pool); }
   // There and gone.
   MemorySteps& pass(MemoryCategory category, Bytes amount) { return take(category, amount).free(category, amount); }
   MemorySteps& add(const MemorySteps& others);

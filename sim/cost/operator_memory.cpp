@@ -64,9 +64,12 @@ MemorySteps mlp_back(const Widths& at) {
   const Bytes inner = at.of(at.ffn), stream = at.of(at.hidden);
   MemorySteps steps;
   last_product_back(steps, at, at.ffn);
-  steps.free(kOfActivations, inner);                                                                                              // down
-  steps.take(kOfTemporaries, inner * std::int64_t{2}).free(kOfActivations, inner * std::int64_t{2}).free(kOfTemporaries, inner);  // product
-  product_back(steps, at, at.hidden, at.ffn);                                                                                     // up
+  steps.free(kOfActivations, inner);  // down
+  steps.take(kOfTemporaries, inner)
+      .take(kOfTemporaries, inner)
+      .free(kOfActivations, inner * std::int64_t{2})
+      .free(kOfTemporaries, inner);                                                           // product
+  product_back(steps, at, at.hidden, at.ffn);                                                 // up
   steps.take(kOfTemporaries, inner).free(kOfActivations, inner).free(kOfTemporaries, inner);  // activation
   product_back(steps, at, at.hidden, at.ffn);                                                 // gate
   steps.free(kOfActivations, stream).free(kOfTemporaries, stream);
@@ -79,7 +82,7 @@ void rotary_back(MemorySteps& steps, const Widths& at, const ParallelPlan& plan,
   const Bytes in = at.of(width), in_wide = in * wide;
   steps.take(kOfTemporaries, in_wide).free(kOfTemporaries, in);
   const Bytes table = kWide * (plan.workload.sequence * plan.model.head_dim);
-  steps.take(kOfTemporaries, table + in_wide).free(kOfTemporaries, table + in_wide);
+  steps.take(kOfTemporaries, table).take(kOfTemporaries, in_wide).free(kOfTemporaries, table + in_wide);
   steps.take(kOfTemporaries, in).free(kOfTemporaries, in_wide);
 }
 
@@ -87,11 +90,12 @@ MemorySteps attention_back(const Widths& at, const ParallelPlan& plan) {
   const Bytes query = at.of(at.query), key = at.of(at.key), stream = at.of(at.hidden);
   const bool is_grouped = at.key < at.query,
              copies = is_grouped && at.key > plan.model.head_dim;  // one head is repeated as a view, its gradient is not
-  const Bytes operands = query + (copies ? query : key) * std::int64_t{2}, gradients = query + (is_grouped ? query : key) * std::int64_t{2};
+  const Bytes operands = query + (copies ? query : key) * std::int64_t{2};
   const Bytes sums = std::max(at.element, kWide) * (at.tokens * plan.model.heads / at.ranks);
   MemorySteps steps;
   last_product_back(steps, at, at.query);
-  steps.take(kOfTemporaries, gradients).free(kOfActivations, operands + query + sums).free(kOfTemporaries, query);
+  for (const Bytes each : {query, is_grouped ? query : key, is_grouped ? query : key}) steps.take(kOfTemporaries, each);
+  steps.free(kOfActivations, operands + query + sums).free(kOfTemporaries, query);
   for (int each = 0; is_grouped && each < 2; ++each) steps.take(kOfTemporaries, key).free(kOfTemporaries, query);
   if (plan.model.position == Position::Rotary)
     for (const std::int64_t width : {at.key, at.query}) rotary_back(steps, at, plan, width);
@@ -117,7 +121,8 @@ Logits logits(const Widths& at, const ModelGraph& model, const ParallelPlan& pla
 MemorySteps loss_back(const Widths& at, const Logits& logits) {
   const std::int64_t others = at.ranks > 1 ? 2 : 1;
   MemorySteps steps;
-  steps.take(kOfTemporaries, logits.wide * (others + 1)).free(kOfTemporaries, logits.wide * others).free(kOfActivations, logits.wide);
+  for (std::int64_t each = 0; each <= others; ++each) steps.take(kOfTemporaries, logits.wide);
+  steps.free(kOfTemporaries, logits.wide * others).free(kOfActivations, logits.wide);
   return steps.take(kOfTemporaries, logits.narrow).free(kOfTemporaries, logits.wide);
 }
 
@@ -191,6 +196,13 @@ Bytes rotary_by_operator(const ModelGraph& model, const ParallelPlan& plan, cons
   const Widths at = widths_of(plan);
   const std::int64_t wide = 2 * kWide.value() / at.element.value();  // the keys, and their product with the table
   return at.of(2 * at.query + (3 + wide) * at.key);
+}
+
+Bytes logits_before_loss(const ModelGraph& model, const ParallelPlan& plan) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const bool is_one_kernel = habits.fused_loss || habits.loss_in_pieces;
+  if (is_one_kernel || plan.model.convolution || plan.bytes(Numbers::Activations) >= kWide) return {};
+  return logits(widths_of(plan), model, plan).narrow;
 }
 
 OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan, SegmentRun part) {

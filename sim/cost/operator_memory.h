@@ -31,6 +31,8 @@ struct OperatorSteps {
 OperatorSteps backward_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment, SegmentRun part);
 // In forward, when keys are turned: queries, keys and values as their products made them, both turned, and what fp32 takes meanwhile.
 Bytes rotary_by_operator(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment);
+// Logits as the head's product makes them, where they are not overwritten but cast to fp32 for the loss, and gone before backward.
+Bytes logits_before_loss(const ModelGraph& model, const ParallelPlan& plan);
 OperatorSteps head_forward_by_operator(const ModelGraph& model, const ParallelPlan& plan, SegmentRun part);
 
 }  // namespace sim

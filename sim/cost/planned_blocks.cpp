@@ -13,12 +13,6 @@
 namespace sim {
 namespace {
 
-struct TimedChange {
-  SimTime time{};
-  MemoryChange change;
-  TaskKey key{};
-};
-
 // Blocks of one device. Changes come in the order of time.
 class BlockList {
  public:
@@ -29,7 +23,8 @@ class BlockList {
 
   void apply(const TimedChange& at) {
     const Bytes amount = at.change.amount;
-    if (amount > Bytes(0)) take({.category = at.change.category, .owner = at.key, .size = amount, .taken = at.time});
+    if (amount > Bytes(0))
+      take({.category = at.change.category, .owner = at.key, .size = amount, .taken = at.time, .pool = at.change.pool});
     if (amount < Bytes(0)) free(at);
   }
 
@@ -39,32 +34,53 @@ class BlockList {
   }
 
  private:
-  using Place = std::array<std::int32_t, 4>;  // category, microbatch, layer, operation; -1: none
-  static Place place_of(MemoryCategory category, const std::optional<TaskKey>& key) {
-    const auto number = static_cast<std::int32_t>(category);
-    if (!key) return {number, -1, -1, -1};
+  static constexpr std::ptrdiff_t kPlaces = 5;
+  using Place = std::array<std::int32_t, kPlaces>;  // category, pool, microbatch, layer, operation; -1: none
+  static Place place_of(MemoryCategory category, MemoryPool pool, const std::optional<TaskKey>& key) {
+    const auto number = static_cast<std::int32_t>(category), of_pool = static_cast<std::int32_t>(pool);
+    if (!key) return {number, of_pool, -1, -1, -1};
     const bool of_step = category == MemoryCategory::Gradients || category == MemoryCategory::GatheredUnits;
-    return {number, of_step ? -1 : key->microbatch.value(), key->layer.value(), static_cast<std::int32_t>(key->operation)};
+    return {number, of_pool, of_step ? -1 : key->microbatch.value(), key->layer.value(), static_cast<std::int32_t>(key->operation)};
   }
 
   void take(const MemoryBlock& block) {
-    open_[place_of(block.category, block.owner)].push_back(blocks_.size());
+    open_[place_of(block.category, block.pool, block.owner)].push_back(blocks_.size());
     blocks_.push_back(block);
   }
 
-  // What the same operation took there, then the same layer, then the same microbatch, then whatever the category has.
+  // What the same operation took there, then the same layer, then the same microbatch, then whatever the category has. What is as large comes first: of
+  // the operation, and of buffers aside, which another unit's task frees.
   void free(const TimedChange& at) {
     Bytes left = -at.change.amount;
-    const Place own = place_of(at.change.category, at.key);
-    for (std::ptrdiff_t equal = 4; equal > 0 && left > Bytes(0); --equal) {
-      Place first = own;
-      std::fill(first.begin() + equal, first.end(), -1);
-      for (auto place = open_.lower_bound(first);
-           left > Bytes(0) && place != open_.end() && std::equal(own.begin(), own.begin() + equal, place->first.begin());) {
+    const Place own = place_of(at.change.category, at.change.pool, at.key);
+    const std::ptrdiff_t widest = at.change.pool == MemoryPool::Kernels ? kPlaces : 2;
+    for (std::ptrdiff_t equal = kPlaces; equal >= widest; --equal)
+      if (free_equal(own, equal, left, at.time)) return;
+    for (std::ptrdiff_t equal = kPlaces; equal > 0 && left > Bytes(0); --equal)
+      for (auto place = first_of(own, equal); left > Bytes(0) && is_within(place, own, equal);) {
         left = free_in(place->second, left, at.time);
         place = place->second.empty() ? open_.erase(place) : std::next(place);
       }
+  }
+
+  using Open = std::map<Place, std::deque<std::size_t>>;
+  Open::iterator first_of(Place own, std::ptrdiff_t equal) {
+    std::fill(own.begin() + equal, own.end(), -1);
+    return open_.lower_bound(own);
+  }
+  bool is_within(Open::iterator place, const Place& own, std::ptrdiff_t equal) const {
+    return place != open_.end() && std::equal(own.begin(), own.begin() + equal, place->first.begin());
+  }
+
+  bool free_equal(const Place& own, std::ptrdiff_t equal, Bytes amount, SimTime time) {
+    for (auto place = first_of(own, equal); is_within(place, own, equal); ++place) {
+      const auto found = std::ranges::find(place->second, amount, [&](std::size_t block) { return blocks_[block].size; });
+      if (found == place->second.end()) continue;
+      blocks_[*found].freed = time;
+      place->second.erase(found);
+      return true;
     }
+    return false;
   }
 
   // The oldest first. Returns what is still to be freed.
@@ -88,7 +104,7 @@ class BlockList {
   }
 
   std::vector<MemoryBlock> blocks_;
-  std::map<Place, std::deque<std::size_t>> open_;
+  Open open_;
 };
 
 // As the memory tracker does it: taken at the start, freed at the end; the sender's buffer when the receive ended.
@@ -105,7 +121,7 @@ std::vector<std::vector<TimedChange>> changes_of(const SimulatedStep& step, cons
     add(task.device, effect.at_start, ran.begin, task.key);
     add(task.device, effect.temporary, ran.begin, task.key);
     for (const MemoryChange& change : effect.temporary)
-      changes[task.device.position()].push_back({ran.end, {change.category, -change.amount}, task.key});
+      changes[task.device.position()].push_back({ran.end, {change.category, -change.amount, change.pool}, task.key});
     add(task.device, effect.at_end, ran.end, task.key);
     TaskKey sent = task.key;  // on the other side of the boundary
     sent.layer = LayerIndex(task.key.layer.value() + (task.key.phase == Phase::Forward ? -1 : 1));
@@ -121,6 +137,12 @@ bool is_before(const TimedChange& a, const TimedChange& b) {
 
 }  // namespace
 
+std::vector<MemoryBlock> blocks_of(const MemoryBreakdown& resident, const std::vector<TimedChange>& changes) {
+  BlockList blocks(resident);
+  for (const TimedChange& change : changes) blocks.apply(change);
+  return std::move(blocks).finish();
+}
+
 std::vector<RankMemory> planned_blocks(const SimulatedStep& step) {
   const MemoryModel memory(step.model, step.plan);
   std::vector<std::vector<TimedChange>> changes = changes_of(step, memory);
@@ -129,9 +151,7 @@ std::vector<RankMemory> planned_blocks(const SimulatedStep& step) {
     std::vector<TimedChange>& of_device = changes[device.position()];
     std::stable_sort(of_device.begin(), of_device.end(), is_before);
     const GraphDevice& known = step.graph.devices()[device.position()];
-    BlockList blocks(memory.resident(known.stage));
-    for (const TimedChange& change : of_device) blocks.apply(change);
-    ranks.push_back({known, std::move(blocks).finish()});
+    ranks.push_back({known, blocks_of(memory.resident(known.stage), of_device)});
   }
   return ranks;
 }

@@ -14,6 +14,7 @@ namespace {
 
 constexpr MemoryCategory kOfUnits = MemoryCategory::GatheredUnits, kOfTheirGradients = MemoryCategory::Gradients,
                          kOfReductions = MemoryCategory::CommunicationBuffers;
+constexpr MemoryPool kOnGathers = MemoryPool::Gathers, kOnReductions = MemoryPool::Reductions;
 
 struct UnitBytes {
   Bytes gathered{}, cast{};           // all of it, and the shard in the format that travels
@@ -185,7 +186,7 @@ class UnitWalk {
       gathered += bytes_[bucket].gathered;
       states_[bucket] = settled(bucket);
     }
-    if (gathered != Bytes{}) steps.free(kOfUnits, std::exchange(deferred_, gathered)).take(kOfUnits, gathered);
+    if (gathered != Bytes{}) steps.free(kOfUnits, std::exchange(deferred_, gathered), kOnGathers).take(kOfUnits, gathered);
     if (plan_.prefetch > 1) land_coming(steps, Phase::Forward);  // one ahead: the host runs ahead, no unit is asked for
   }
 
@@ -196,7 +197,7 @@ class UnitWalk {
       if (!states_[bucket].is_landed) land(steps, bucket);
       steps.take(kOfUnits, bytes_[bucket].gathered);
       if (states_[bucket].is_near) steps.free(kOfUnits, bytes_[bucket].near);
-      steps.free(kOfUnits, bytes_[bucket].gathered);
+      steps.free(kOfUnits, bytes_[bucket].gathered, kOnGathers);
       states_[bucket] = settled(bucket);
     }
     land_coming(steps, Phase::Backward);
@@ -214,7 +215,7 @@ class UnitWalk {
   // What neighbours kept is in its format already, and stays until the copy out.
   void land(MemorySteps& steps, std::size_t bucket) {
     const Bytes cast = states_[bucket].is_near ? Bytes{} : bytes_[bucket].cast;
-    steps.take(kOfUnits, cast).take(kOfUnits, bytes_[bucket].gathered).free(kOfUnits, cast);
+    steps.take(kOfUnits, cast, kOnGathers).take(kOfUnits, bytes_[bucket].gathered, kOnGathers).free(kOfUnits, cast, kOnGathers);
   }
   State settled(std::size_t bucket) const {
     State state = states_[bucket];
@@ -234,11 +235,13 @@ class UnitWalk {
   }
   void end_action() {
     if (at_->forward) {
-      (at_->unit == model_.head() ? moves_[product_.value_or(*last_)].between : last().after).free(kOfUnits, deferred_);
+      (at_->unit == model_.head() ? moves_[product_.value_or(*last_)].between : last().after).free(kOfUnits, deferred_, kOnGathers);
       deferred_ = {};
       product_.reset();
     } else {
-      last().after.free(kOfReductions, std::exchange(reducing_, Bytes{})).free(kOfTheirGradients, std::exchange(summing_, Bytes{}));
+      last()
+          .after.free(kOfReductions, std::exchange(reducing_, Bytes{}))
+          .free(kOfTheirGradients, std::exchange(summing_, Bytes{}), kOnReductions);
     }
   }
 
@@ -323,12 +326,12 @@ class UnitWalk {
     reducing_ = bytes.reduced;
     const Bytes last = state.summed == Bytes{} ? bytes.last : bytes.last_summed;  // a loop's variable holds it until the function returns
     steps.free(kOfTheirGradients, std::exchange(state.made, Bytes{}) + std::exchange(state.summed, Bytes{}) - last);
-    steps.take(kOfTheirGradients, bytes.shard).free(kOfTheirGradients, last);
+    steps.take(kOfTheirGradients, bytes.shard, kOnReductions).free(kOfTheirGradients, last);
     if (state.shard != Bytes{}) {  // it was added to the one of microbatches before; what copies sum is held until the backward ends
       if (plan_.mesh.replicas > 1)
         summing_ += bytes.shard;
       else
-        steps.free(kOfTheirGradients, bytes.shard);
+        steps.free(kOfTheirGradients, bytes.shard, kOnReductions);
     }
     state.shard = bytes.shard;
   }
@@ -338,7 +341,7 @@ class UnitWalk {
       end_action();
       at_.reset();
     }
-    moves_[task.key].after.free(kOfTheirGradients, std::exchange(states_[task.bucket.position()].shard, Bytes{}));
+    moves_[task.key].after.free(kOfTheirGradients, std::exchange(states_[task.bucket.position()].shard, Bytes{}), kOnReductions);
   }
 
   const ModelGraph& model_;

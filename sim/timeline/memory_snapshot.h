@@ -24,6 +24,7 @@ struct MemoryBlock {
   Bytes size{};
   SimTime taken{};
   SimTime freed = SimTime::max();  // max: it stays
+  MemoryPool pool = MemoryPool::Kernels;
 };
 struct RankMemory {
   GraphDevice device;

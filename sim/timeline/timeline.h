@@ -35,6 +35,9 @@ inline constexpr std::string_view kMemoryCategoryNames[] = {
 inline constexpr std::size_t kNumMemoryCategories = 7;
 using MemoryBreakdown = std::array<Bytes, kNumMemoryCategories>;
 Bytes total(const MemoryBreakdown& memory);
+// Whose blocks an allocator gives out again to the same stream alone: that of the kernels, or those on which weights are gathered and gradients reduced, one
+// buffer at a time.
+enum class MemoryPool : std::uint8_t { Kernels, Gathers, Reductions };
 
 struct MemorySample {  // what is alive from `time` on
   DeviceId device;

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "sim/allocator/reserved_memory.h"
 #include "sim/clock/kernel_setting.h"
 #include "sim/clock/spread.h"
+#include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/plan_likeness.h"
 #include "sim/units/at.h"
@@ -106,8 +108,12 @@ CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& r
   for (const DeviceResult& device : result.devices) {
     const std::int32_t stage = device.stage.value();
     const bool is_asked = asked.rank == AskedRank::Fullest || stage == (asked.rank == AskedRank::First ? 0 : last);
-    if (is_asked) memory.shown = std::max(memory.shown, counted(counter, plan, device.at_peak));
-    memory.needed = std::max(memory.needed, counted(MemoryCounter::Device, plan, device.at_peak));
+    if (is_asked) {
+      const Bytes cached = counter == MemoryCounter::Allocated ? Bytes{} : reserved_memory(plan, device.stage).cached();
+      memory.shown = std::max(memory.shown, counted(counter, plan, device.at_peak, cached));
+    }
+    const Bytes held = memory_beside(plan, device.at_peak).pool;  // what is free besides goes back when the device is full
+    memory.needed = std::max(memory.needed, counted(MemoryCounter::Device, plan, device.at_peak, held));
   }
   return memory;
 }

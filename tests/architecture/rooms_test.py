@@ -19,10 +19,11 @@ _SIM = {
     "sim_timeline": ["sim_task_graph"],
     "sim_clock": ["sim_model", "sim_cluster", "sim_collective"],
     "sim_cost": ["sim_timeline", "sim_clock"],
+    "sim_allocator": ["sim_cost"],
     "sim_check": ["sim_timeline"],
     "sim_engine": ["sim_cost", "sim_timeline"],
     "sim_goodput": ["sim_units"],
-    "sim_calibration": ["sim_engine"],
+    "sim_calibration": ["sim_engine", "sim_allocator"],
     "sim_validation": ["sim_calibration"],
 }
 # Numbers below, then tables, then pictures, then the window.

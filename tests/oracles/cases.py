@@ -37,6 +37,17 @@ def data_case(seed):
             "microbatches": drawn["microbatches"], "reduce_each": drawn["reduce_each"], "bucket_mib": draw.choice([1, 2, 4, 0])}   # 0: as DDP has it, 1 MiB first and then 25
 
 
+def large_case(seed):
+    """Sizes that people train, with fewer blocks: what an allocator of a GPU sees."""
+    draw = random.Random(seed)
+    heads, layers = draw.choice([8, 16, 32, 64]), draw.choice([4, 6, 8, 12, 16])
+    return {"form": {"hidden": 128 * heads, "heads": heads, "kv_heads": draw.choice([heads, heads // 4, heads // 8]), "layers": layers,
+                     "ffn": draw.choice([2816, 5632, 11008, 14336, 28672]), "vocabulary": draw.choice([32000, 50304, 128256, 151936])},
+            "sequence": draw.choice([1024, 2048, 4096, 8192]), "ranks": draw.choice([2, 4, 8, 16, 64]), "microbatch": draw.choice([1, 2, 4]),
+            "microbatches": draw.choice([1, 1, 2, 3]), "reshard": draw.random() < 0.7, "blocks_per_unit": draw.choice([1, 1, 2]),
+            "recompute": draw.choice(["none", "full", "op"]), "reduce_each": draw.random() < 0.5}
+
+
 def case(seed):
     draw = random.Random(seed)
     width, heads = draw.choice([32, 64, 128]), draw.choice([4, 8, 16])

@@ -51,15 +51,18 @@ class Counted(TorchDispatchMode):
         size = storage.nbytes()
         if key not in self.alive:
             weakref.finalize(storage, self._gone, key)
-            self.alive[key] = [size, where]
-            self.now += size
-        elif self.alive[key][0] != size:
-            self.now += size - self.alive[key][0]
-            self.alive[key][0] = size
+            self.alive[key] = [0, where]
+        if self.alive[key][0] != size:
+            self.change(key, size)
+
+    def change(self, key, size):
+        """A storage comes, goes or is resized."""
+        self.now += size - self.alive[key][0]
+        self.alive[key][0] = size
 
     def _gone(self, key):
-        size, _ = self.alive.pop(key)
-        self.now -= size
+        self.change(key, 0)
+        del self.alive[key]
 
     def mark(self):
         if self.now > self.peaks.get(self.phase, 0):
@@ -96,8 +99,7 @@ class Counted(TorchDispatchMode):
             done = counted._resize(storage, size)
             key = storage._cdata
             if key in counted.alive:
-                counted.now += size - counted.alive[key][0]
-                counted.alive[key][0] = size
+                counted.change(key, size)
                 counted.mark()
             return done
 

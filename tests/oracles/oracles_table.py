@@ -8,6 +8,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
 import accelerate_table
+import allocator_table
 import engine_table
 import pipeline_table
 from simulated import simulate
@@ -61,7 +62,7 @@ counted below autograd (tests/oracles). Peaks are those of forward and backward,
         with ThreadPoolExecutor(os.cpu_count()) as threads:
             pairs = list(zip(every, threads.map(lambda kept: simulate(sys.argv[1], kept["case"]), every)))
         text += section(name, pairs) + "\n"
-    text += pipeline_table.section(sys.argv[1]) + "\n" + engine_table.section(sys.argv[1]) + "\n" + accelerate_table.section(sys.argv[1]) + "\n"
+    text += pipeline_table.section(sys.argv[1]) + "\n" + engine_table.section(sys.argv[1]) + "\n" + accelerate_table.section(sys.argv[1]) + "\n" + allocator_table.section(sys.argv[1]) + "\n"
     text += """Of DistributedDataParallel a layer's gradients are counted from the begin of its backward, torch's come one by one. Queries, keys and values are one tensor
 here and three there, and so are gate and up: small buckets end elsewhere; with the usual sizes (1 MiB, then 25 MiB) all are torch's.
 

@@ -83,15 +83,19 @@ class Worker(unittest.TestCase):
                 self.assertEqual(losses(folder), losses(whole), f"{plan} {point}")
                 self.assertEqual(hashes(folder, 6), hashes(whole, 6), f"{plan} {point}")
 
-    def test_a_rank_that_issues_another_collective_is_named_at_once(self):
+    def healthy_seconds(self):
+        """Of a job that ends by itself: its start alone takes seconds where others use the machine."""
         start = time.monotonic()
         run("zero3", self.root / "healthy", 1, ranks=2)
-        healthy = time.monotonic() - start   # the start of a job takes seconds where others use the machine
+        return time.monotonic() - start
+
+    def test_a_rank_that_issues_another_collective_is_named_at_once(self):
+        healthy = self.healthy_seconds()
         for bug in ("skipped_collective", "other_group"):
             folder = self.root / bug
             start = time.monotonic()
             ended = run("zero3", folder, 100, ranks=2, worker=PLANTED, environment=ENVIRONMENT | {"MESHWRIGHT_PLANTED_BUG": bug})
-            self.assertLess(time.monotonic() - start, healthy + 5)
+            self.assertLess(time.monotonic() - start, 3 * healthy + 5)
             self.assertEqual(ended.returncode, 50)
         words = (self.root / "skipped_collective/stderr.0.txt").read_text()
         self.assertIn("data group of ranks 0 1: the ranks disagree. Rank 1 issued", words)
@@ -111,9 +115,10 @@ class Worker(unittest.TestCase):
 
     def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
         folder = self.root / "run"
+        healthy = self.healthy_seconds()
         start = time.monotonic()
         ended = run("zero3", folder, 1000, "--kill-at", "step.2.s0.c0.m0.l1.backward.attention.none.0", "--kill-rank", "1", ranks=2)
-        self.assertLess(time.monotonic() - start, 15)
+        self.assertLess(time.monotonic() - start, 3 * healthy + 5)
         self.assertNotEqual(ended.returncode, 0)
         report = subprocess.run([WORKER, "report", "--out", folder, "--ranks", "2"], capture_output=True, text=True).stdout
         self.assertIn("rank 1: step 2, phase backward, task s0.c0.m0.l1.backward.attention.none.0", report)

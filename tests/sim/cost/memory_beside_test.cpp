@@ -37,6 +37,19 @@ TEST(MemoryBeside, ThePoolGrowsWithWhatComesAndGoes) {
   EXPECT_EQ(memory_beside(on_a100s({}), at_peak).pool, Bytes(50'000));
 }
 
+// FSDP 2 receives what it gathers in memory of another stream, which nothing else gets.
+TEST(MemoryBeside, WhatIsGatheredLandsBesideItsUnit) {
+  ParallelPlan plan = on_a100s({.data = 2});
+  plan.zero_stage = 3;
+  plan.cluster.software.own_memory = true;
+  plan.cluster.software.fragmentation = 0;
+  MemoryBreakdown at_peak{};
+  at_peak[static_cast<std::size_t>(MemoryCategory::GatheredUnits)] = Bytes(1000);
+  EXPECT_EQ(memory_beside(plan, at_peak).pool, Bytes(0));
+  plan.cluster.software.stages_gathers = true;
+  EXPECT_EQ(memory_beside(plan, at_peak).pool, Bytes(1000));
+}
+
 // Ends in fp32 land with four bytes a weight.
 TEST(MemoryBeside, UnitsLandInTheTypeThatTheyAreIn) {
   ParallelPlan plan = on_a100s({.data = 4});

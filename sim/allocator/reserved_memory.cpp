@@ -1,0 +1,107 @@
+#include "sim/allocator/reserved_memory.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "sim/allocator/caching_allocator.h"
+#include "sim/allocator/tensor_sizes.h"
+#include "sim/cost/memory_model.h"
+#include "sim/cost/planned_blocks.h"
+#include "sim/units/at.h"
+
+namespace sim {
+namespace {
+
+constexpr std::int64_t kSteps = 3;  // the first without states, the second with them, the third as all others
+
+// Of a device's steps one after the other; a moment of time is a change.
+std::vector<TimedChange> changes_of(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device,
+                                    Bytes states) {
+  const MemoryModel memory(model, plan);
+  std::vector<TimedChange> changes;
+  const auto add = [&](const MemoryChange& change, const TaskKey& key) {
+    changes.push_back({SimTime(std::ssize(changes) + 1), change, key});
+  };
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    for (const TaskId id : graph.issue_order(device)) {
+      const Task& task = graph.task(id);
+      const MemorySteps steps = memory.steps(task, graph);
+      for (const MemoryChange& change : steps.all()) add(change, task.key);
+    }
+    if (step == 0 && states > Bytes{}) add({MemoryCategory::OptimizerState, states}, {});
+  }
+  return changes;
+}
+
+struct Request {
+  SimTime time{};
+  bool takes = false;
+  std::size_t block = 0;
+};
+// What was there before the first step comes first.
+std::vector<Request> requests_of(const std::vector<MemoryBlock>& blocks) {
+  std::vector<Request> requests;
+  for (std::size_t at = 0; at < blocks.size(); ++at) {
+    requests.push_back({blocks[at].taken, true, at});
+    if (blocks[at].freed != SimTime::max()) requests.push_back({blocks[at].freed, false, at});
+  }
+  std::ranges::stable_sort(requests, {}, &Request::time);
+  return requests;
+}
+
+std::int64_t most_in_flight(const ParallelPlan& plan, StageIndex stage) {
+  std::int64_t now = 0, most = 0;
+  for (const StageAction& action : plan.order(stage)) {
+    if (action.kind == plan.completes_gradients()) --now;
+    if (action.kind == ActionKind::Forward) most = std::max(most, ++now);
+  }
+  return (most + plan.chunks - 1) / plan.chunks;
+}
+
+// What comes behind those that are in flight at once does to the allocator what they did. Schedules ask for whole rounds of their stages, both ways.
+ParallelPlan with_few_microbatches(const ParallelPlan& plan, StageIndex stage) {
+  const std::int64_t round = 2 * plan.mesh.pipeline, in_flight = most_in_flight(plan, stage);
+  const std::int64_t few = (in_flight + round) / round * round, all = plan.num_microbatches();
+  ParallelPlan less = plan;
+  if (few < all && plan.schedule != "csv") less.workload.global_batch = plan.workload.global_batch / all * few;
+  return less;
+}
+
+}  // namespace
+
+ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device) {
+  const DeviceAllocator kind = device_allocator(habits_of(plan.cluster));
+  if (plan.cluster.hardware.kind == DeviceKind::Cpu || kind == DeviceAllocator::Other) return {};
+  const StageIndex stage = graph.devices()[device.position()].stage;
+  MemoryBreakdown resident = MemoryModel(model, plan).resident(stage);
+  const Bytes states = std::exchange(sim::at(resident, MemoryCategory::OptimizerState), Bytes{});
+  const std::vector<MemoryBlock> blocks = blocks_of(resident, changes_of(model, plan, graph, device, states));
+  const TensorSizes sizes(model, plan, stage);
+  CachingAllocator allocator(kind);
+  std::vector<std::vector<CachingAllocator::Place>> places(blocks.size());
+  Bytes now{};
+  ReservedMemory most;
+  for (const Request& request : requests_of(blocks)) {
+    const MemoryBlock& block = blocks[request.block];
+    if (request.takes)
+      for (const Bytes size : sizes.of(block))
+        places[request.block].push_back(*allocator.take(size, static_cast<std::int32_t>(block.pool)));
+    else
+      for (const CachingAllocator::Place place : places[request.block]) allocator.give_back(place);
+    now += request.takes ? block.size : -block.size;
+    most.allocated = std::max(most.allocated, now);
+  }
+  most.reserved = allocator.most_reserved();
+  return most;
+}
+
+ReservedMemory reserved_memory(const ParallelPlan& whole, StageIndex stage) {
+  const ParallelPlan plan = with_few_microbatches(whole, stage);
+  const ModelGraph model = make_model_graph(plan);
+  const TaskGraph graph = lower(model, plan);
+  const auto device = std::ranges::find(graph.devices(), stage, &GraphDevice::stage);
+  return reserved_memory(model, plan, graph, DeviceId(static_cast<std::int32_t>(device - graph.devices().begin())));
+}
+
+}  // namespace sim

@@ -1,0 +1,21 @@
+// What a GPU's caching allocator reserves for a device of a plan: its first steps are replayed, tensor by tensor, in the order in which the host issues them.
+// More than tensors occupy at their fullest moment, since blocks that are free are not always large enough for what comes next; states of the optimizer
+// come when the first step ends, into blocks that activations left.
+//
+// Held against PyTorch's own allocator, fed with what PyTorch itself allocates on fake tensors (tests/oracles).
+#pragma once
+
+#include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/task_graph.h"
+
+namespace sim {
+
+struct ReservedMemory {
+  Bytes allocated{}, reserved{};  // most of each, of tensors
+  Bytes cached() const { return reserved - allocated; }
+};
+// Nothing where no caching allocator is modelled: on a CPU, in other frameworks.
+ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device);
+ReservedMemory reserved_memory(const ParallelPlan& plan, StageIndex stage);
+
+}  // namespace sim
