@@ -1,0 +1,75 @@
+#include "planner/least_recomputation.h"
+
+#include <algorithm>
+
+#include "sim/engine/simulate.h"
+#include "sim/units/at.h"
+
+namespace planner {
+namespace {
+
+using Numbers = std::vector<std::int32_t>;  // of blocks, by stage
+
+// Of the part of each stage that has most of them.
+Numbers all_blocks(const sim::ParallelPlan& plan) {
+  Numbers most;
+  for (sim::StageIndex stage(0); stage.value() < plan.mesh.pipeline; ++stage) {
+    most.push_back(0);
+    for (sim::ChunkIndex chunk(0); chunk.value() < plan.chunks; ++chunk) {
+      const sim::LayerRange part = plan.layers(stage, chunk);
+      const std::int32_t first = std::max(part.begin.value(), 1), end = std::min(part.end.value(), plan.head().value());
+      most.back() = std::max(most.back(), end - first);
+    }
+  }
+  return most;
+}
+
+sim::ParallelPlan with_numbers(sim::ParallelPlan plan, const Numbers& blocks) {
+  const bool are_equal = std::ranges::all_of(blocks, [&](std::int32_t one) { return one == blocks.front(); });
+  plan.recompute_scope = {};
+  if (are_equal && blocks.front() == 0)
+    plan.recompute = sim::Recompute::None;
+  else if (are_equal)
+    plan.recompute_scope.first = blocks.front();
+  else
+    plan.recompute_scope.by_stage = blocks;
+  return plan;
+}
+
+// By stage, whether all of its devices have room.
+std::vector<bool> which_fit(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::Risk& risk) {
+  std::vector<bool> fit(sim::count_of(plan.mesh.pipeline), true);
+  for (const sim::DeviceResult& device : sim::simulate(model, plan).devices) {
+    const double chance = sim::memory_interval(plan, device.at_peak).chance_above(device.peak_memory, risk.limit);
+    if (device.peak_memory > risk.limit || chance > risk.chance) fit[device.stage.position()] = false;
+  }
+  return fit;
+}
+
+}  // namespace
+
+// A stage's memory follows from its own blocks and its order: all stages are halved at once.
+std::vector<sim::ParallelPlan> with_least_recomputed(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::Risk& risk) {
+  const Numbers all = all_blocks(plan);
+  Numbers least(all.size(), 0), enough = all;
+  while (least != enough) {
+    Numbers tried;
+    for (std::size_t stage = 0; stage < all.size(); ++stage) tried.push_back((least[stage] + enough[stage]) / 2);
+    const std::vector<bool> fit = which_fit(model, with_numbers(plan, tried), risk);
+    for (std::size_t stage = 0; stage < all.size(); ++stage) {
+      if (least[stage] == enough[stage]) continue;
+      if (fit[stage])
+        enough[stage] = tried[stage];
+      else
+        least[stage] = tried[stage] + 1;
+    }
+  }
+  if (enough == all) return {};
+  const std::int32_t most = std::ranges::max(enough);
+  std::vector<sim::ParallelPlan> plans{with_numbers(plan, enough)};
+  const bool is_shared = std::ranges::any_of(enough, [&](std::int32_t one) { return one != most; });
+  if (is_shared && most < std::ranges::max(all)) plans.push_back(with_numbers(plan, Numbers(all.size(), most)));
+  return plans;
+}
+
+}  // namespace planner
