@@ -46,6 +46,16 @@ std::vector<bool> which_fit(const sim::ModelGraph& model, const sim::ParallelPla
   return fit;
 }
 
+// What waits on a stage depends a little on its neighbours' pace, so that what fits alone may not fit together.
+void let_all_fit(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::Risk& risk, const Numbers& all, Numbers& blocks) {
+  for (bool changes = true; changes;) {
+    const std::vector<bool> fit = which_fit(model, with_numbers(plan, blocks), risk);
+    changes = false;
+    for (std::size_t stage = 0; stage < all.size(); ++stage)
+      if (!fit[stage] && blocks[stage] < all[stage]) ++blocks[stage], changes = true;
+  }
+}
+
 }  // namespace
 
 // A stage's memory follows from its own blocks and its order: all stages are halved at once.
@@ -64,6 +74,7 @@ std::vector<sim::ParallelPlan> with_least_recomputed(const sim::ModelGraph& mode
         least[stage] = tried[stage] + 1;
     }
   }
+  let_all_fit(model, plan, risk, all, enough);
   if (enough == all) return {};
   const std::int32_t most = std::ranges::max(enough);
   std::vector<sim::ParallelPlan> plans{with_numbers(plan, enough)};

@@ -9,8 +9,7 @@
 namespace planner {
 
 // Of a plan that computes all blocks again as a whole and fits so: a number for each stage, and the largest of them for all, which more programs can say.
-// Empty where every stage needs all of its blocks. What they take together is to be simulated by whoever asks. Simulates the plan as often as a number
-// of blocks can be halved.
+// Empty where every stage needs all of its blocks. Simulates the plan as often as a number of blocks can be halved, and a few times more.
 std::vector<sim::ParallelPlan> with_least_recomputed(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::Risk& risk);
 
 }  // namespace planner
