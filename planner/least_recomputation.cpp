@@ -1,7 +1,10 @@
 #include "planner/least_recomputation.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "planner/changed_ranks.h"
+#include "planner/evaluator.h"
 #include "sim/engine/simulate.h"
 #include "sim/units/at.h"
 
@@ -81,6 +84,38 @@ std::vector<sim::ParallelPlan> with_least_recomputed(const sim::ModelGraph& mode
   const bool is_shared = std::ranges::any_of(enough, [&](std::int32_t one) { return one != most; });
   if (is_shared && most < std::ranges::max(all)) plans.push_back(with_numbers(plan, Numbers(all.size(), most)));
   return plans;
+}
+
+namespace {
+
+constexpr int kMostLessened = 5;
+
+// Where less is made again than feed-forwards, there is little to save.
+bool computes_much_again(const SearchRequest& request, const sim::ParallelPlan& plan) {
+  const bool is_full = plan.recompute == sim::Recompute::Full && plan.recompute_scope == sim::RecomputeScope{};
+  const bool is_mostly = plan.recomputed_modules().meets(sim::Module::Mlp | sim::Module::Moe);
+  return plan.mesh.pipeline > 1 && (is_full || (is_mostly && !request.fixed.contains("recompute"))) &&
+         !request.fixed.contains("recompute_scope");
+}
+
+std::optional<RankedPlan> with_less(const SearchRequest& request, const RankedPlan& ranked) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple}, request.workload.precision);
+  sim::ParallelPlan plan = ranked.plan;
+  plan.predictions.reset();
+  plan.recompute = sim::Recompute::Full;
+  plan.recompute_scope = {};
+  if (!sim::violations(plan).empty()) return std::nullopt;
+  for (const sim::ParallelPlan& least : with_least_recomputed(model, plan, {.limit = memory_limit(request), .chance = request.risk})) {
+    if (least.recompute != sim::Recompute::Full) continue;
+    if (std::optional<RankedPlan> better = changed_rank(request, ranked, least, sim::simulate(model, least))) return better;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void recompute_least(const SearchRequest& request, SearchResult& result, const std::atomic<bool>* cancel) {
+  change_ranks(request, result, {kMostLessened, computes_much_again, with_less}, cancel);
 }
 
 }  // namespace planner

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "planner/evaluator.h"
+#include "planner/fewer.h"
 #include "planner/improvements.h"
 #include "planner/plan_candidate.h"
 #include "sim/engine/simulate.h"
@@ -88,6 +89,23 @@ TEST(LeastRecomputation, IsOfferedAsAChange) {
                                                  : std::vector<sim::Violation>{{"/recompute_scope", "no word", "leave it out"}};
   };
   EXPECT_EQ(scope_offered(), by_stage.substr(0, by_stage.find(',')));
+}
+
+// What a search has found is lessened; a fixed scope stays.
+TEST(LeastRecomputation, IsTakenForPlansThatWereFound) {
+  const Pipeline one;
+  SearchRequest request = one.request;
+  request.memory_limit = one.peaks(2)[0];
+  request.risk = 1;
+  request.fixed = {{"data", "1"}, {"pipeline", "4"}, {"schedule", "1f1b"}, {"zero", "0"}, {"microbatch", "1"}, {"recompute", "full"}};
+  const SearchResult own = search(request), asked = search_as_asked(request);
+  ASSERT_FALSE(asked.ranked.empty());
+  EXPECT_EQ(own.ranked.front().plan.recompute_scope, sim::RecomputeScope{});
+  EXPECT_THAT(to_text(asked.ranked.front().plan.recompute_scope), ::testing::MatchesRegex("first [23],.*,0"));
+  EXPECT_LT(asked.ranked.front().measure, own.ranked.front().measure);
+  EXPECT_EQ(sim::simulate(one.model, asked.ranked.front().plan).step_time, asked.ranked.front().result.step_time);
+  request.fixed["recompute_scope"] = "every 2";
+  EXPECT_EQ(search_as_asked(request).ranked.front().plan.recompute_scope.every, 2);
 }
 
 }  // namespace
