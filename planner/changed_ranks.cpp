@@ -57,6 +57,9 @@ void change_ranks(const SearchRequest& request, SearchResult& result, const Rank
   std::stable_sort(result.ranked.begin(), result.ranked.end(),
                    [](const RankedPlan& a, const RankedPlan& b) { return a.ranked_by < b.ranked_by; });
   compare_to_first(result.ranked, request.objective);
+  const double measure = result.ranked.front().measure;
+  std::erase_if(result.risky, [&](const RankedPlan& risky) { return risky.measure >= measure; });
+  for (RankedPlan& risky : result.risky) say_risk(request_of(request, risky.plan), risky, measure);
   if (result.gap) result.gap = std::max(0.0, (1 + *result.gap) * result.ranked.front().ranked_by / best - 1);
 }
 

@@ -28,6 +28,10 @@ TEST(ChangedRanks, ABetterOneComesAhead) {
   const SearchRequest request = a_few();
   const SearchResult before = found(request);
   SearchResult after = before;
+  for (const double times : {0.9, 0.1}) {  // of the best: behind what comes ahead, and before it
+    after.risky.push_back(before.ranked.front());
+    after.risky.back().measure *= times;
+  }
   const auto all = [](const SearchRequest&, const sim::ParallelPlan&) { return true; };
   const auto all_but_the_best = [](const SearchRequest& of, const RankedPlan& ranked) {
     return ranked.why_not_best.empty() ? std::nullopt : in_less(of, ranked, 4);
@@ -40,6 +44,8 @@ TEST(ChangedRanks, ABetterOneComesAhead) {
   EXPECT_TRUE(after.ranked[0].why_not_best.empty());
   EXPECT_FALSE(after.ranked[1].why_not_best.empty());
   EXPECT_EQ(*after.gap, 0) << "none of the space is better";
+  ASSERT_EQ(after.risky.size(), 1u) << "the other one is not faster any more";
+  EXPECT_THAT(after.risky[0].why_not_best, ::testing::HasSubstr("faster"));
 }
 
 TEST(ChangedRanks, WhatIsNotBetterOrRefusedOrTooLargeStays) {
