@@ -78,7 +78,10 @@ std::vector<Reason> why_not_expert(const SearchRequest& request, std::int32_t ex
 std::vector<Reason> why_not_context(const SearchRequest& request, std::int32_t context) {
   std::vector<Reason> reasons;
   must_divide_devices(request, context, reasons);
-  if (context > 1 && request.model.linear) reasons.push_back({"shape.context_linear", {}});
+  if (context > 1 && request.model.linear && request.model.linear->is_of_channels()) reasons.push_back({"shape.context_channels", {}});
+  if (request.model.linear && request.model.linear->heads % context != 0)
+    reasons.push_back(
+        {"divisibility.context_heads", {{"heads", std::to_string(request.model.linear->heads)}, {"context", std::to_string(context)}}});
   if (context > 1 && request.model.attention.is_sparse()) reasons.push_back({"shape.context_sparse", {}});
   if (context > 1 && request.model.attention_dropout > 0) reasons.push_back({"shape.context_dropout", {}});
   if (request.workload.sequence % context != 0)

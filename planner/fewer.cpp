@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "planner/least_recomputation.h"
 #include "planner/outlook.h"
 #include "planner/proof.h"
 #include "planner/ranked_plan.h"
@@ -142,6 +143,7 @@ SearchResult search_fewer(const SearchRequest& request, const Progress& progress
 SearchResult search_as_asked(const SearchRequest& request, const Progress& progress, const std::atomic<bool>* cancel) {
   const bool asks_others = request.fewer || request.whole.most_spares > 0;
   SearchResult result = asks_others ? search_fewer(request, progress, cancel) : search(request, progress, cancel);
+  recompute_least(request, result, cancel);
   search_orders(request, result, cancel);
   return result;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "planner/evaluator.h"
+#include "planner/least_recomputation.h"
 #include "planner/ranked_plan.h"
 #include "planner/ranking.h"
 #include "planner/search_space.h"
@@ -135,6 +136,7 @@ class Neighborhood {
  private:
   std::vector<Neighbor> with(const std::vector<PlanCandidate>& candidates, std::size_t settings);
   std::vector<Neighbor> with_words();
+  std::vector<Neighbor> with_least_recomputed();
   std::optional<Neighbor> promising(const PlanCandidate& candidate, std::vector<std::string> changed);
   std::vector<Improvement> simulated(std::vector<Neighbor> neighbors);
 
@@ -195,6 +197,25 @@ std::vector<Neighbor> Neighborhood::with_words() {
   return neighbors;
 }
 
+// Where all blocks are computed again, or nothing else is known to fit: as few as fit, stage by stage.
+std::vector<Neighbor> Neighborhood::with_least_recomputed() {
+  sim::ParallelPlan base = given_.plan;
+  const bool is_full = base.recompute == sim::Recompute::Full;
+  if (!is_full && given_is_safe_) return {};
+  base.recompute = sim::Recompute::Full;
+  base.recompute_scope = {};
+  if (!sim::violations(base).empty()) return {};
+  std::vector<Neighbor> neighbors;
+  for (const sim::ParallelPlan& plan :
+       planner::with_least_recomputed(model_, base, {.limit = memory_limit(request_), .chance = request_.risk})) {
+    if (plan.recompute != sim::Recompute::Full || plan.recompute_scope == given_.plan.recompute_scope) continue;
+    if (!sim::violations(plan).empty() || (request_.why_not && !request_.why_not(plan).empty())) continue;
+    ++found_.neighbors;
+    neighbors.push_back({.changed = {is_full ? "recompute_scope" : "recompute"}, .plan = plan});
+  }
+  return neighbors;
+}
+
 // The best first; only those that are better than the plan.
 std::vector<Improvement> Neighborhood::simulated(std::vector<Neighbor> neighbors) {
   std::vector<sim::SimulationResult> results(neighbors.size());
@@ -229,6 +250,7 @@ Improvements Neighborhood::run() {
   const std::vector<PlanCandidate> candidates = enumerate(request_).candidates.all();
   std::vector<Neighbor> neighbors = with(candidates, 1);
   std::ranges::move(with_words(), std::back_inserter(neighbors));
+  std::ranges::move(with_least_recomputed(), std::back_inserter(neighbors));
   found_.one = best_of_each(simulated(std::move(neighbors)), kShownOfOne);
   std::vector<Improvement> two = simulated(with(candidates, 2));
   if (!found_.one.empty()) std::erase_if(two, [&](const Improvement& one) { return one.measure > kWorthTwo * found_.one.front().measure; });

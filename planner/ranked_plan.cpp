@@ -56,15 +56,16 @@ RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome
   return plan;
 }
 
+void say_risk(const SearchRequest& request, RankedPlan& risky, std::optional<double> best) {
+  const auto share = [](double of_one) { return sim::percent(of_one); };
+  risky.reasons = {{"risk", {{"chance", share(risky.out_of_memory_chance)}, {"risk", share(request.risk)}}}};
+  if (best) risky.reasons.push_back({std::string(words_of(request.objective).less), {{"percent", share(1 - risky.measure / *best)}}});
+  risky.why_not_best = to_sentence(risky.reasons);
+}
+
 RankedPlan risky_plan(const Found& found, const Outcome& outcome, const std::optional<Outcome>& best) {
   RankedPlan plan = with_predictions(found, outcome);
-  const auto share = [](double of_one) { return sim::percent(of_one); };
-  plan.reasons = {{"risk", {{"chance", share(plan.out_of_memory_chance)}, {"risk", share(found.request.risk)}}}};
-  if (best) {
-    const double less = 1 - plan.measure / with_predictions(found, *best).measure;
-    plan.reasons.push_back({std::string(words_of(found.request.objective).less), {{"percent", share(less)}}});
-  }
-  plan.why_not_best = to_sentence(plan.reasons);
+  say_risk(found.request, plan, best ? std::optional(with_predictions(found, *best).measure) : std::nullopt);
   return plan;
 }
 

@@ -29,7 +29,8 @@ void compare_to_first(std::vector<RankedPlan>& ranked, Objective objective);  //
 void put_predictions(sim::ParallelPlan& plan, const sim::SimulationResult& result);
 
 RankedPlan ranked_plan(const Found& found, const Outcome& outcome, const Outcome& best);
-// That may run out of memory: with how likely, and what it would gain over the best, if there is one.
+// Of one that may run out of memory: how likely, and what it would gain over the best, if there is one, by their measures.
+void say_risk(const SearchRequest& request, RankedPlan& risky, std::optional<double> best);
 RankedPlan risky_plan(const Found& found, const Outcome& outcome, const std::optional<Outcome>& best);
 
 }  // namespace planner

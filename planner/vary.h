@@ -13,7 +13,7 @@ template <class Value, class Values>
 void vary(std::vector<PlanCandidate>& all, Value PlanCandidate::*axis, Values values) {
   std::vector<PlanCandidate> varied;
   for (const PlanCandidate& one : all)
-    for (const Value value : values(one)) {
+    for (const auto& value : values(one)) {
       varied.push_back(one);
       varied.back().*axis = value;
     }

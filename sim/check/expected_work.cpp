@@ -47,7 +47,9 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
   says_mixer_ = words.starts_with("attention");
   std::istringstream text{std::string(words)};
   for (std::string word; text >> word;)
-    if (word.starts_with("attention") && says_linear_)
+    if (word == "attention" && says_linear_ && plan_.mesh.context > 1)
+      scan(key);
+    else if (word.starts_with("attention") && says_linear_)
       say_word("linear_" + word, key);
     else if (word == "attention" && key.slice.exists())
       attend_slice(key);
@@ -238,6 +240,25 @@ void StageWork::attend(TaskKey key) {
       break;
   }
   backward ? begin_heads(key) : say_word("attention_output", key);
+}
+
+// A scan over context ranks: what each token has of a head (value, gate, decay; the delta rule's write, too) goes to the rank of that head, and of a group (query
+// and key; by channel also decays) to all ranks that have heads of it.
+void StageWork::scan(TaskKey key) {
+  const LinearForm& form = *plan_.model.linear;
+  const bool by_channel = form.rule == LinearRule::ChannelDelta, backward = key.phase == Phase::Backward;
+  const std::int64_t heads = form.heads / plan_.mesh.tensor,
+                     groups = std::max<std::int64_t>(form.groups / plan_.mesh.tensor, plan_.mesh.context);
+  const std::int64_t of_head = 2 * form.value + (form.rule == LinearRule::GatedDelta ? 2 : 1), of_group = (by_channel ? 3 : 2) * form.key;
+  const Bytes each = number(key.layer) * tokens(), in = each * (heads * of_head + groups * of_group), out = each * (heads * form.value);
+  TaskKey exchange = key;
+  exchange.group = MeshAxis::Context;
+  exchange.operation = Operation::AllToAll;
+  say_word(backward ? "linear_attention_output" : "linear_attention_input", key);
+  next(exchange, backward ? out : in);
+  say_word("linear_attention_scan", key);
+  next(exchange, backward ? in : out);
+  say_word(backward ? "linear_attention_input" : "linear_attention_output", key);
 }
 
 void StageWork::say_inner(const TaskKey& key) {

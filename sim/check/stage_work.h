@@ -121,8 +121,9 @@ class StageWork {
     if (plan_.recompute != Recompute::Full) return repeats_feed_forward(layer);
     const RecomputeScope& scope = plan_.recompute_scope;
     const std::int32_t number = layer.value() - std::max(part.begin.value(), 1) + 1;  // of the part's blocks, from 1
-    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (scope.first == 0 || number <= scope.first) &&
-           number % scope.every == 0;
+    const bool has_number = scope.first > 0 || !scope.by_stage.empty();
+    const std::int32_t most = scope.by_stage.empty() ? scope.first : scope.by_stage[stage_.position()];
+    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (!has_number || number <= most) && number % scope.every == 0;
   }
   bool ends_encoder(LayerIndex layer) const {  // with a norm, as norms_behind
     const std::optional<EncoderForm>& form = plan_.model.encoder;
@@ -211,6 +212,7 @@ class StageWork {
   void begin_heads(TaskKey key);
   void attend(TaskKey key);
   void attend_slice(const TaskKey& key);
+  void scan(TaskKey key);
   void ask_experts(TaskKey key);
   void beside(const TaskKey& hop, Bytes payload, const TaskKey& scores);
   void transfer(TaskKey key, Operation operation);

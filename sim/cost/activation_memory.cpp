@@ -44,6 +44,7 @@
 //     keeps       norm as Mlp; n p; n c of the convolution; gated delta: queries and keys of all heads 2 n H k, its inverse n H s in 16 bit or more;
 //                 what the scan puts out n v, gated and normed n v (the second product's input)
 //     backward    d of the values n v, then of what was convolved n c, states of all chunks n H k v / s
+//     context     p and c with a copy of shared queries and keys for each rank; backward d of the output n v, until that of p, n p, is made
 //   Experts (r: rows of the fullest rank, n topk / E of E ranks each, times their load; f_e, f_s: widths of an expert and of the shared one)
 //     keeps       norm and linear as Mlp; scores of the router, w n experts; rows r h, their products r g f_e and r f_e, what goes back r h;
 //                 of the shared expert n (g + 1) f_s; of each of n topk choices four numbers of 8 bytes (expert, row, and back) and its weight, w

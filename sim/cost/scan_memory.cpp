@@ -45,15 +45,29 @@ void add_channels(SegmentMemory& memory, const SegmentSizes& size, const Paralle
   memory.backward_temporary += size.elements(channels + projected);
 }
 
+// Columns of queries and keys: of groups that several context ranks have heads of, a copy each.
+std::int64_t shared_columns(const LinearForm& form, const DeviceMesh& mesh) {
+  return 2 * form.key * std::max<std::int64_t>(form.groups / mesh.tensor, mesh.context);
+}
+
+// Context ranks: what was projected, and then what comes out, is kept as it has been exchanged. Backward: the gradient of what came out, until that of what
+// was projected is made; beside them that of the scan's output with the states, then that of what was convolved.
+void add_dealt_heads(SegmentMemory& memory, const SegmentSizes& size, std::int64_t values, std::int64_t states, std::int64_t projected) {
+  memory.output_gradient = size.elements(values);
+  memory.input_gradients = size.elements(projected);
+  memory.middle_temporary = size.elements(std::max(values + states, projected - values));
+}
+
 void add_heads(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const LinearForm& form = *plan.model.linear;
   const std::int64_t ranks = plan.mesh.tensor, heads = form.heads / ranks, values = form.values() / ranks,
-                     convolved = form.convolved() / ranks;
+                     shared = shared_columns(form, plan.mesh), convolved = values + shared,
+                     projected = form.projected() / ranks - 2 * form.keys() / ranks + shared;
   const bool is_delta = form.is_delta();
   const std::int64_t narrow = form.narrow() > 0 ? 2 * form.narrow() + (form.keys() + form.values()) / ranks : 0;
   const std::int64_t chunk = std::min(form.chunk, size.sequence), states = heads * form.key * form.value / chunk;
   memory.keep_normalized(size.normalized, size.keeps_first);
-  memory.keep({"first product", size.elements(form.projected() / ranks), Module::Op, kEverySecond});
+  memory.keep({"first product", size.elements(projected), Module::Op, kEverySecond});
   if (narrow > 0) memory.keep({"decays and gate", size.elements(narrow), Module::Op, kEverySecond});
   memory.keep({"convolved", size.elements(convolved), Module::Op});
   if (is_delta) memory.keep({"queries and keys of all heads", size.elements(2 * heads * form.key), Module::Op});
@@ -63,6 +77,7 @@ void add_heads(SegmentMemory& memory, const SegmentSizes& size, const ParallelPl
   memory.backward_temporary = size.elements(2 * values + convolved + states);
   memory.weight_inputs = size.normalized + size.elements(values);
   memory.output_gradients = size.elements(form.projected() / ranks + plan.model.hidden);
+  if (plan.mesh.context > 1) add_dealt_heads(memory, size, values, states, projected + narrow);
 }
 
 }  // namespace

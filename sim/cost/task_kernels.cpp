@@ -112,8 +112,9 @@ LocalShape Writer::of_experts(const Operator& op, LocalShape shape) const {
 }
 
 LocalShape Writer::local(const Operator& op) const {
-  const std::int64_t t = op.experts > 0 ? plan_.mesh.expert_cut() : shape_.tensor;
-  const std::int64_t tokens = this->tokens(op) * (op.experts > 0 ? 1 : op.copies);
+  const std::int64_t dealt = op.of_scan ? shape_.context : 1;  // ranks that have a part of the heads, and all tokens
+  const std::int64_t t = op.experts > 0 ? plan_.mesh.expert_cut() : shape_.tensor * dealt;
+  const std::int64_t tokens = this->tokens(op) * (op.experts > 0 ? 1 : op.copies) * dealt;
   if (op.kind == OperatorKind::Permutation) return of_experts(op, {tokens, op.inputs, op.outputs});
   const bool is_part = shape_.sequence_parallel && (!op.gathered || (op.routes && plan_.mesh.cuts_experts_apart()));
   if (op.split == TensorSplit::None) return {is_part ? tokens / t : tokens, op.inputs, op.outputs};
@@ -246,7 +247,8 @@ void Writer::attend_again(const Operator& op) {
 }
 
 void Writer::scan(Pass pass) {
-  const Scan one = scan_of(*model_.config.linear, {.tokens = shape_.tokens(), .sample = shape_.sequence, .ranks = shape_.tensor});
+  const ShardShape shape = by_heads(shape_);
+  const Scan one = scan_of(*model_.config.linear, {.tokens = shape.tokens(), .sample = shape.sequence, .ranks = shape.tensor});
   constexpr std::pair<Kernel, Kernel> kScans[] = {{Kernel::StateSpaceForward, Kernel::StateSpaceBackward},  // by LinearRule
                                                   {Kernel::DeltaRuleForward, Kernel::DeltaRuleBackward},
                                                   {Kernel::ChannelDeltaForward, Kernel::ChannelDeltaBackward},

@@ -71,7 +71,7 @@ Scan scan_of(const LinearForm& form, const ScanSize& size) {
   return {.rule = form.rule,
           .tokens = size.tokens,
           .heads = form.heads / size.ranks,
-          .groups = form.groups / size.ranks,
+          .groups = form.groups_of(size.ranks),
           .key = form.key,
           .value = form.value,
           .chunk = std::min(form.chunk, std::max<std::int64_t>(1, size.sample))};

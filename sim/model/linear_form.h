@@ -51,6 +51,7 @@ struct LinearForm {
 
   std::int64_t values() const { return heads * value; }
   std::int64_t keys() const { return groups * key; }
+  std::int64_t groups_of(std::int64_t ranks) const { return groups > ranks ? groups / ranks : 1; }  // fewer than ranks: each has a copy
   std::int64_t convolved() const { return values() + (is_of_channels() ? 0 : 2 * keys()); }
   std::int64_t scan_inputs() const { return step_rank + 2 * key; }  // Selective: of a token, for all channels
   // Rows of the first product: what is convolved, a gate as wide as the values, and per head a decay (delta: and how much is written).

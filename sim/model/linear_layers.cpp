@@ -7,6 +7,8 @@
 namespace sim {
 namespace {
 
+constexpr std::int32_t kScan = kCore + 1, kOutput = kCore + 2;
+
 Operator linear_in(const ModelConfig& config) {
   return {OperatorKind::Linear, "linear_in", config.hidden, config.linear->projected(), TensorSplit::Rows, config.linear->biases};
 }
@@ -30,39 +32,61 @@ Operator scan_in(const LinearForm& form) {
 }
 Operator step_of(const LinearForm& form) { return {OperatorKind::Linear, "step", form.step_rank, form.values(), TensorSplit::Rows, true}; }
 
-Operator convolution_of(const LinearForm& form) { return split_width(OperatorKind::CausalConvolution, "convolution", form.convolved()); }
+Operator scanned(Operator op) {
+  op.of_scan = true;
+  return within(std::move(op));
+}
+
+Operator convolution_of(const LinearForm& form) {
+  Operator op = split_width(OperatorKind::CausalConvolution, "convolution", form.convolved());
+  if (form.is_of_channels()) return scanned(op);
+  op.keys = 2 * form.keys();
+  op.heads = {.queries = form.heads, .keys = form.groups};
+  return scanned(op);
+}
 
 Operator gate_of(const char* name, const LinearForm& form) {
-  return {OperatorKind::Activation, name, 2 * form.values(), form.values(), TensorSplit::Rows};
+  return scanned({OperatorKind::Activation, name, 2 * form.values(), form.values(), TensorSplit::Rows});
+}
+
+// All that was projected goes to the ranks of its heads (Megatron-Core, MambaContextParallel and GatedDeltaNet of 0.17), and the scan's gated output back.
+Meets over_scan(Meeting meeting, const LinearForm& form) {
+  const std::int64_t narrow = form.narrow() > 0 ? form.keys() + form.values() : 0, shared = form.is_of_channels() ? 0 : 2 * form.keys();
+  const bool enters = meeting == Meeting::Enter;
+  return {.axis = SplitAxis::Scan,
+          .meeting = meeting,
+          .width = enters ? form.projected() + narrow - shared : form.values(),
+          .block = enters ? shared : 0,
+          .heads = {.queries = form.heads, .keys = form.groups}};
 }
 
 // in: the first product.
 void add_scan(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
   const LinearForm& form = *config.linear;
   for (const Operator& op : narrow_products(form, config.hidden)) segment.add(kCore, within(op));
-  segment.add(kCore, within(convolution_of(form)));
+  segment.add(kScan, convolution_of(form));
   const std::int64_t read = form.projected() - (form.narrow() > 0 ? 0 : form.values()) + (form.narrow() > 0 ? form.keys() : 0);
-  segment.add(kCore, within({OperatorKind::Scan, "scan", read, form.values(), TensorSplit::Rows}));
-  segment.connect({in, segment.add(kCore, within(gate_of("gated_norm", form)))});
+  segment.add(kScan, scanned({OperatorKind::Scan, "scan", read, form.values(), TensorSplit::Rows}));
+  segment.connect({in, segment.add(kScan, gate_of("gated_norm", form))});
 }
 
 // The scan's kernel gates what it puts out.
 void add_selective_scan(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
   const LinearForm& form = *config.linear;
-  const std::size_t convolved = segment.add(kCore, within(convolution_of(form)));
-  segment.add(kCore, within(scan_in(form)));
-  if (form.scan_norms != ScanNorms::None) segment.add(kCore, within(same_width(OperatorKind::Norm, "scan_norms", form.scan_inputs())));
-  segment.add(kCore, within(step_of(form)));
+  const std::size_t convolved = segment.add(kScan, convolution_of(form));
+  segment.add(kScan, within(scan_in(form)));
+  if (form.scan_norms != ScanNorms::None) segment.add(kScan, within(same_width(OperatorKind::Norm, "scan_norms", form.scan_inputs())));
+  segment.add(kScan, within(step_of(form)));
   const Operator scan{OperatorKind::Scan, "scan", 3 * form.values() + 2 * form.key, form.values(), TensorSplit::Rows};
-  const std::size_t scanned = segment.add(kCore, within(scan));
-  segment.connect({in, scanned});
-  segment.connect({convolved, scanned});
+  const std::size_t at_scan = segment.add(kScan, scanned(scan));
+  segment.connect({in, at_scan});
+  segment.connect({convolved, at_scan});
 }
 
 void add_gated_convolution(SegmentBuilder& segment, const ModelConfig& config, std::size_t in) {
-  segment.add(kCore, within(gate_of("gate_before", *config.linear)));
-  segment.add(kCore, within(convolution_of(*config.linear)));
-  segment.connect({in, segment.add(kCore, within(gate_of("gate_behind", *config.linear)))});
+  segment.add(kScan, gate_of("gate_before", *config.linear));
+  segment.add(kScan, convolution_of(*config.linear));
+  segment.connect({in, segment.add(kScan, gate_of("gate_behind", *config.linear))});
 }
 
 void add_selective_parameters(ParameterList& parameters, const ModelConfig& config) {
@@ -99,10 +123,12 @@ bool has_norm_of_its_own(const ModelConfig& config) { return has_norm_before(con
 
 }  // namespace
 
-// Tensor ranks have whole heads: nothing meets between the two products.
+// Tensor ranks have whole heads: they meet around the two products alone. Context ranks meet around the scan.
 SegmentGraph linear_segment(const ModelConfig& config) {
   SegmentBuilder segment(Operation::LinearAttention, {.name = Operation::LinearAttentionNorm, .is_side = true}, &config);
-  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::LinearAttention});
+  segment.then(over_tensor(Meeting::Enter, config.hidden), {.name = Operation::LinearAttentionInput});
+  segment.then(over_scan(Meeting::Enter, *config.linear), {.name = Operation::LinearAttentionScan});
+  segment.then(over_scan(Meeting::Leave, *config.linear), {.name = Operation::LinearAttentionOutput});
   add_tail(segment, config, Operation::LinearAttentionResidual);
   const std::optional<std::size_t> norm = add_norm(segment, config, has_norm_of_its_own(config));
   const std::size_t in = segment.add(kCore, within(linear_in(config)));
@@ -111,8 +137,8 @@ SegmentGraph linear_segment(const ModelConfig& config) {
     case LinearRule::ShortConvolution: add_gated_convolution(segment, config, in); break;
     default: add_scan(segment, config, in);
   }
-  segment.add(kCore, within(linear_out(config)));
-  add_residual(segment, config, kCore + 1, norm);
+  segment.add(kOutput, within(linear_out(config)));
+  add_residual(segment, config, kOutput + 1, norm);
   return std::move(segment).finish();
 }
 

@@ -112,6 +112,9 @@ struct ShardShape {
   std::int64_t tokens() const { return microbatch * sequence / (context * slices); }
 };
 
+// Context ranks that deal out heads in place of tokens: of operators of_scan.
+ShardShape by_heads(ShardShape shape);
+
 // The same of the source's tokens alone, or the target's.
 ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape);
 

@@ -37,6 +37,9 @@ enum class Operation : std::uint8_t {
   LinearAttention,
   LinearAttentionResidual,
   LinearAttentionNorm,  // as Attention's
+  LinearAttentionInput,
+  LinearAttentionScan,
+  LinearAttentionOutput,  // where context ranks meet inside: the first product; what goes from token to token; the last product
   Accumulate,
   NormPart,
   Update,  // add to the accumulated gradient; squared norm; optimizer
@@ -84,6 +87,9 @@ inline constexpr std::string_view kOperationNames[] = {"embedding",
                                                        "linear_attention",
                                                        "linear_attention_residual",
                                                        "linear_attention_norm",
+                                                       "linear_attention_input",
+                                                       "linear_attention_scan",
+                                                       "linear_attention_output",
                                                        "accumulate",
                                                        "norm_part",
                                                        "update",

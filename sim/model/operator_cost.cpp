@@ -1,6 +1,7 @@
 // Work and traffic of one operator; the conventions stand in model_graph.h.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sim/model/model_graph.h"
 
@@ -16,7 +17,7 @@ struct LocalWork {
 };
 
 LocalWork local_part(const Operator& op, const ModelConfig& config, const ShardShape& whole) {
-  const ShardShape shape = of_tokens(op.tokens, config, whole);
+  const ShardShape shape = of_tokens(op.tokens, config, op.of_scan ? by_heads(whole) : whole);
   const std::int64_t t = shape.tensor;
   if (op.kind == OperatorKind::EmbeddingLookup || op.split == TensorSplit::None) {
     const bool has_part_of_tokens = op.split == TensorSplit::None && shape.sequence_parallel && !op.gathered;
@@ -111,7 +112,8 @@ Traffic backward_traffic(const Operator& op, const ModelConfig& config, const Sh
   return {};
 }
 
-Scan scan_of(const ModelConfig& config, const ShardShape& shape) {
+Scan scan_of(const ModelConfig& config, const ShardShape& whole) {
+  const ShardShape shape = by_heads(whole);
   return scan_of(*config.linear, {.tokens = shape.tokens(), .sample = shape.sequence, .ranks = shape.tensor});
 }
 
@@ -135,6 +137,11 @@ bool is_sparse(const Operator& op, const ModelConfig& config) { return op.kind =
 
 std::int64_t inputs_of_rank(const Operator& op, std::int64_t ranks) {
   return (op.inputs - op.keys) / ranks + op.keys / op.heads.key_parts(ranks);
+}
+
+ShardShape by_heads(ShardShape shape) {
+  shape.tensor *= std::exchange(shape.context, 1);
+  return shape;
 }
 
 ShardShape of_tokens(Tokens which, const ModelConfig& config, ShardShape shape) {

@@ -2,6 +2,7 @@
 // layer by name.
 //
 //   segment      norm |Enter T| input |Share T| heads |Enter C| scores |Leave C| output |Leave T| tail     (attention; Share: of grouped keys)
+//                norm |Enter T| input |Enter S| scan |Leave S| output |Leave T| tail                       (linear attention; S: context ranks)
 //   without degrees       [------------------------------ attention --------------------------]
 //   T > 1, forward        [--------- attention ---------------------------------] sum [ residual ]
 //   T > 1, backward       [ norm ] sum [------------------------ attention -------------------]
@@ -117,6 +118,7 @@ struct Operator {
   bool frozen = false;       // its weights are not trained
   bool scales_rows = false;  // of its weight, to length 1, where it is used
   bool detached = false;     // a product that hands no gradient back: it is trained by a loss of its own
+  bool of_scan = false;      // goes from token to token: context ranks have all tokens for it, of a part of its heads each
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};
@@ -133,7 +135,7 @@ struct SegmentPart {
   bool operator==(const SegmentPart&) const = default;
 };
 
-enum class SplitAxis : std::uint8_t { Tensor, Context, Expert, Data };
+enum class SplitAxis : std::uint8_t { Tensor, Context, Expert, Data, Scan };  // Scan: context ranks, which deal out its heads
 // Enter: from what each rank has of the stream to what the axis cuts. Leave: back. Statistic: Tensor: forward alone, numbers of each token are reduced.
 // Data: of `width` channels; both ways.
 // Share: where there are more tensor ranks than key/value heads, each makes an even part of all heads' columns, and takes whole heads of what all made.
@@ -142,14 +144,14 @@ enum class Meeting : std::uint8_t { Enter, Leave, Statistic, Share, Norms };
 
 // What the ranks of an axis exchange between a part and the next one; nothing where its degree is 1. In backward the other way round.
 // What crosses, in numbers a token: Tensor: `width`; Context: `width` of queries or of what comes out, `block` of keys and values; Expert: rows of
-// `width` for each choice.
+// `width` for each choice; Scan: `width` of heads, `block` of groups that heads share, each of which goes to all ranks that have heads of it.
 struct Meets {
   SplitAxis axis{};
   Meeting meeting{};
   std::int64_t width = 0, block = 0;
   bool of_experts_alone = false;  // Tensor: nothing else behind it needs all tokens; none where experts are cut by a degree of their own
   Tokens tokens = Tokens::All;    // whose rows cross
-  Heads heads = {};               // Share, Context: of the attention
+  Heads heads = {};               // Share, Context: of the attention; Scan: keys are its groups
   bool operator==(const Meets&) const = default;
 };
 

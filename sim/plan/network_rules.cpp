@@ -21,6 +21,23 @@ void check_batch_norms(const ParallelPlan& plan, Rules& rules) {
              "use replicas 1, or leave it out");
 }
 
+// Context ranks deal the heads of a scan out among them for all of its tokens. Groups of Mamba-2's heads may be fewer than they: each has a copy.
+void check_dealt_heads(const ParallelPlan& plan, Rules& rules) {
+  const LinearForm& form = *plan.model.linear;
+  const std::int64_t context = plan.mesh.context, ranks = plan.mesh.tensor * context, groups = form.groups / plan.mesh.tensor;
+  if (context == 1) return;
+  if (form.is_of_channels())
+    return rules.must(false, "/mesh/context",
+                      "layers of channels read tokens in front of a rank's own, which context ranks do not exchange here", "use context 1");
+  const bool are_copied = form.rule == LinearRule::StateSpace && groups > 0 && context % groups == 0;
+  rules.must(form.heads % ranks == 0 && (form.groups % ranks == 0 || are_copied), "/mesh/context",
+             fmt::format("{} heads of linear attention in {} groups are not dealt out to tensor {} x context {} ranks", form.heads,
+                         form.groups, plan.mesh.tensor, context),
+             "use a context degree that divides them");
+  rules.must(!plan.context_by_document, "/context_by_document", "scans are dealt out to all context ranks, whatever document they are of",
+             "leave it out");
+}
+
 }  // namespace
 
 // What a sample hands on from token to token is handed on within a rank; its heads, and the groups that share keys, are dealt whole.
@@ -39,8 +56,7 @@ void check_linear(const ParallelPlan& plan, Rules& rules) {
         fmt::format("use a tensor degree that divides {}", least));
   rules.must(form.rule != LinearRule::Selective || tensor == 1, "/mesh/tensor",
              "steps of a selective scan are made of all channels, whose sums over tensor ranks are not lowered", "use tensor degree 1");
-  rules.must(plan.mesh.context == 1, "/mesh/context",
-             "linear attention hands its state from token to token, which context ranks do not exchange here", "use context 1");
+  check_dealt_heads(plan, rules);
 }
 
 // Which tokens a query attends to is told when all of its sample is scored.

@@ -178,7 +178,8 @@ bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) cons
   const bool is_inner = LayerIndex(0) < layer && layer < head();
   if (!is_inner || recompute != Recompute::Full) return false;
   if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
-  return recompute_scope.holds_for_block(layer.value() - std::max(1, part_of(layer).begin.value()));
+  const std::int32_t position = layer.value() - std::max(1, part_of(layer).begin.value());
+  return recompute_scope.holds_for_block(position, site(virtual_stage(layer)).stage);
 }
 
 }  // namespace sim

@@ -30,12 +30,29 @@ std::int32_t read_count(const std::string& word, const std::string& text, std::v
   return 1;
 }
 
+// One number for all stages, or one for each.
+void read_first(const std::string& text, RecomputeScope& scope, std::vector<Violation>& violations) {
+  if (text.find(',') == std::string::npos) {
+    scope.first = read_count("first", text, violations);
+    return;
+  }
+  std::istringstream numbers(text);
+  for (std::string number; std::getline(numbers, number, ',');) {
+    const auto count = number_in<std::int32_t>(number, 0, kMostBlocks);
+    if (!count)
+      return violations.push_back(
+          {"first", fmt::format("needs a number of blocks for each stage, not \"{}\"", text), "write first 4,3,2,0"});
+    scope.by_stage.push_back(*count);
+  }
+}
+
 }  // namespace
 
 std::string to_text(const RecomputeScope& scope) {
   std::vector<std::string> words;
   if (!scope.modules.none()) words.push_back(fmt::format("modules {}", fmt::join(names_of(scope.modules), ",")));
   if (scope.first > 0) words.push_back(fmt::format("first {}", scope.first));
+  if (!scope.by_stage.empty()) words.push_back(fmt::format("first {}", fmt::join(scope.by_stage, ",")));
   if (scope.every > 1) words.push_back(fmt::format("every {}", scope.every));
   if (scope.but_last) words.emplace_back("but_last");
   return fmt::format("{}", fmt::join(words, " "));
@@ -53,7 +70,7 @@ RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violatio
     if (word == "modules")
       scope.modules = read_modules(value, violations);
     else if (word == "first")
-      scope.first = read_count(word, value, violations);
+      read_first(value, scope, violations);
     else if (word == "every")
       scope.every = read_count(word, value, violations);
     else

@@ -3,6 +3,7 @@
 //   ""                             all blocks, in all microbatches; with selective: the scores of an unfused attention
 //   "modules moe_act,layernorm"    with selective: these parts of every block (Megatron-Core's --recompute-modules; "op": torchtitan's choice)
 //   "first 4"                      with full: the first four blocks of each pipeline part (Megatron-LM's --recompute-method block)
+//   "first 4,3,2,0"                with full: a number for each stage, of the first blocks of its parts (ColossalAI's num_ckpt_layers_per_stage)
 //   "every 2"                      with full: every second block of a part (torchtitan's selective with a number)
 //   "but_last"                     with full: not in the last microbatch, whose backward follows at once (torchgpipe's except_last)
 #pragma once
@@ -13,18 +14,21 @@
 #include <vector>
 
 #include "sim/model/segment.h"
+#include "sim/units/index.h"
 #include "sim/units/input_error.h"
 
 namespace sim {
 
 struct RecomputeScope {
   Modules modules{};
-  std::int32_t first = 0;  // 0: all
+  std::int32_t first = 0;                // 0: all
+  std::vector<std::int32_t> by_stage{};  // in place of it; 0: none of that stage's
   std::int32_t every = 1;
   bool but_last = false;
   bool operator==(const RecomputeScope&) const = default;
-  bool holds_for_block(std::int32_t position) const {  // in its part, from 0
-    return (first == 0 || position < first) && (position + 1) % every == 0;
+  bool holds_for_block(std::int32_t position, StageIndex stage) const {  // in its part, from 0
+    const std::int32_t most = stage.position() < by_stage.size() ? by_stage[stage.position()] : first;
+    return ((most == 0 && by_stage.empty()) || position < most) && (position + 1) % every == 0;
   }
 };
 

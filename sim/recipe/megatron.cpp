@@ -18,6 +18,7 @@
 #include "sim/recipe/network.h"
 #include "sim/recipe/primus.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/recomputed_stages.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -143,7 +144,7 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
                    "graphs of layers are not recorded there where whole blocks are recomputed",
                    "use selective, or cuda_graphs=full_iteration");
   const RecomputeScope& scope = plan.recompute_scope;
-  judgement.refuse(scope.every > 1 || scope.but_last || scope.modules.has(Module::Op), "/recompute_scope",
+  judgement.refuse(scope.every > 1 || scope.but_last || !scope.by_stage.empty() || scope.modules.has(Module::Op), "/recompute_scope",
                    fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each chunk");
   judgement.note(plan.zero_stage == 3 && plan.prefetch > 1, "/prefetch", "it gathers one unit ahead", "use prefetch=1");
   judgement.note(plan.zero_stage != 3 && plan.prefetch != 1, "/prefetch", "has a meaning for stage 3 alone", "nothing to do");
@@ -455,6 +456,7 @@ void settle_megatron(Draft& draft) {
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
   const std::int32_t most = plan.recompute == Recompute::Full ? static_cast<std::int32_t>(plan.model.layers) : 0;
   plan.recompute_scope.first = std::min(plan.recompute_scope.first, most);
+  settle_recomputed_stages(draft);
   plan.vocabulary_multiple *= plan.mesh.tensor;
   draft.reduces_each = plan.zero_stage >= 2;
 }

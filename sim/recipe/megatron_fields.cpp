@@ -293,6 +293,10 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) || v.text() == "0") read_recomputed_layers(v, d);
      }},
+    {"recompute-num-layers-per-stage", "", nullptr, only_said},
+    {"recompute-method-per-stage", "", nullptr, only_said},
+    {"custom-recompute-layers-per-stage", "", nullptr, only_said},
+    {"activations-checkpoint-layers-per-pipeline", "", nullptr, only_said},
     {"optimizer-cpu-offload", "cpu-optimizer", flag_of<&ParallelPlan::offload_optimizer>, put_flag<&ParallelPlan::offload_optimizer>},
     {"optimizer-offload-fraction", "",
      [](const ParallelPlan& p) { return written_if(p.offload_optimizer, fmt::format("{}", p.offload_share)); },

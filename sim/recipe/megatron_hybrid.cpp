@@ -228,6 +228,9 @@ void refuse_hybrids(const ParallelPlan& plan, Judgement& judgement) {
       model.linear && (form.biases || form.beside || (!is_mamba && !is_delta)), "/model",
       "linear layers are Mamba-2 by halves of blocks there (four taps, chunks of 128 tokens), or gated delta nets in whole blocks",
       "export to another program");
+  judgement.note(has_delta(model) && plan.mesh.context > 1, "/mesh/context",
+                 "context ranks deal out the heads of gated delta nets since Megatron-Core 0.17; 0.16 refuses them",
+                 "use 0.17, or context=1");
   if (!is_hybrid(model)) return;
   judgement.refuse(plan.mesh.pipeline > 1 && plan.chunks > 1, "/schedule", "hybrids have one chunk a stage there",
                    "plan with --fix schedule=1f1b");

@@ -11,6 +11,9 @@
 //     ring         attention_scores 0 | hop 0   ...   attention_scores C - 1             | : side by side
 //                  backward: scores 0 | k, v   scores i | k, v, dk, dv   ...   scores C - 1 | dk, dv   hop C: dk, dv go home
 //
+//   linear attention, C > 1, whichever way attention does it (n tokens of a rank, p, c, v widths as in activation_memory.h: all of p goes, and v comes back)
+//     linear_attention_input   all_to_all   linear_attention_scan   all_to_all   linear_attention_output;     backward the same, the other way round
+//
 //   sync_batch_norm, D > 1, a layer with a batch norm
 //     forward    pointwise    all_gather (data)   batch_norm
 //     backward   batch_norm   all_reduce (data)   pointwise

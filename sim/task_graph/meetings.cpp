@@ -53,6 +53,13 @@ Bytes context_payload(const Meets& meets, const ParallelPlan& plan, Bytes activa
   return meets.meeting == Meeting::Enter ? single + block : single;
 }
 
+// Of heads each rank's part, in place of its part of the tokens; a group that several ranks have heads of is sent to each of them.
+Bytes scan_payload(const Meets& meets, const ParallelPlan& plan, Bytes activation) {
+  const std::int64_t tensor = plan.mesh.tensor, groups = std::max<std::int64_t>(1, meets.heads.keys);
+  const std::int64_t copies = std::max<std::int64_t>(groups / tensor, plan.mesh.context);
+  return of_width(plan, meets.width / tensor + meets.block / groups * copies, activation);
+}
+
 // SyncBatchNorm: forward a row of means, squared deviations and a count from each rank; backward the sums of two numbers a channel.
 std::vector<Piece> statistics(const Meets& meets, const ParallelPlan& plan, Direction direction) {
   if (!plan.shares_statistics()) return {};
@@ -92,6 +99,7 @@ std::optional<Operation> operation_of(const Meets& meets, const ParallelPlan& pl
         if (row.algorithm == plan.context_algorithm && plan.mesh.context > 1)
           return (meets.meeting == Meeting::Enter ? row.enter : row.leave)[at];
       return std::nullopt;
+    case SplitAxis::Scan: return plan.mesh.context > 1 ? std::optional(Operation::AllToAll) : std::nullopt;  // whatever attention does
     case SplitAxis::Expert:
     case SplitAxis::Data: break;  // expert_exchanges, statistics
   }
@@ -138,6 +146,8 @@ std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direc
   if (!operation) return {};
   if (meets.axis == SplitAxis::Tensor)
     return {{.operation = *operation, .payload = tensor_payload(meets, plan, activation), .group = MeshAxis::Tensor}};
+  if (meets.axis == SplitAxis::Scan)
+    return {{.operation = *operation, .payload = scan_payload(meets, plan, activation), .group = MeshAxis::Context}};
   const bool is_inner = plan.context_algorithm == ContextAlgorithm::Hierarchical;
   return {{.operation = *operation,
            .payload = context_payload(meets, plan, activation),

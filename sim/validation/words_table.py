@@ -56,7 +56,7 @@ WORDS = (
     ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", says("workload", "kind", "encoder_decoder")),
     ("what an encoder puts out, sent straight to its readers", "/direct_source", "torch.distributed.pipelining `pipeline()`, which traces a network", NOBODY),
     ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
-    ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`", partly),
+    ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`; FlagScale `--recompute-num-layers-per-stage`; NeMo 1 `activations_checkpoint_layers_per_pipeline`", partly),
     ("recomputation of all", "/recompute", "Megatron-LM `--recompute-granularity full`; Accelerate `fsdp_activation_checkpointing`", says("plan", "recompute", "full")),
     ("experts over ranks", "/mesh/expert", "Megatron-LM `--expert-model-parallel-size`; DeepSpeed `autoep_size`; torchtitan `expert_parallel_degree`", lambda row: (row["plan"].get("ep") or 1) > 1),
     ("a tensor degree of experts", "/mesh/expert_tensor", "Megatron-LM `--expert-tensor-parallel-size`", lambda row: row["plan"].get("etp") not in (None, row["plan"].get("tp"))),
@@ -66,6 +66,7 @@ WORDS = (
      says("plan", "attention_kernel", "unfused", "fused_softmax", "no_flash", "efficient_masked", "efficient")),
     ("exchange beside another microbatch", "/expert_overlap", "Megatron-LM `--overlap-moe-expert-parallel-comm`", says("plan", "ep_overlap")),
     ("context ranks", "/mesh/context", "Megatron-LM `--context-parallel-size --cp-comm-type`; DeepSpeed `sequence_parallel_size`; torchtitan `context_parallel_degree`", lambda row: (row["plan"].get("cp") or 1) > 1),
+    ("context ranks that deal out a scan's heads", "/mesh/context", "Megatron-LM `--context-parallel-size --hybrid-override-pattern`", lambda row: keeps_states(row) and (row["plan"].get("cp") or 1) > 1),
     ("context ranks in two levels", "/mesh/context_inner", "Megatron-LM `--cp-comm-type a2a+p2p --hierarchical-context-parallel-sizes`; USP", NOBODY),
     ("a context degree for each document", "/context_by_document", "Megatron-LM `--hybrid-context-parallel --max-seqlen-per-dp-cp-rank`; FlexSP", NOBODY),
     ("weights sharded", "/zero_stage", "DeepSpeed `stage: 3`; FSDP; Megatron-LM `--data-parallel-sharding-strategy`", says("plan", "zero_stage", 3)),
@@ -98,6 +99,14 @@ WORDS = (
     ("convolutional networks", "/model", "torchvision, torchgpipe", says("workload", "kind", "cnn")),
     ("encoders", "/model", "Transformers `BertForMaskedLM`, `ViTForImageClassification`", says("workload", "kind", "encoder")),
 )
+
+
+LAYER_OF_ITS_OWN = """## A layer of its own: the gated delta net
+
+Commit a9c1d98c added it, with Mamba-2 (68 files). Its own are the layer (`sim/model/linear_form`, `linear_form_json`, `linear_layers`, `linear_families`), a row and the work of its kernel (`sim/cluster/hardware_profile`, `sim/cost/kernel_work`, `task_kernels`,
+`sim/clock/kernel_clock`, `profiles/behavior/common.json`), what it keeps (`sim/cost/activation_memory`, now `scan_memory`), rules (`sim/plan/violations`, now `network_rules`; `planner/constraints`), names (`sim/model/operation.h`), two networks and tests. It touched more than that, once: what
+segments share moved out of `model_layers` into `block_parts` and `parameter_list`, and the words of `sim/check` learnt that a block may have another mixer. Neither `sim/task_graph`, `sim/sharding`, `sim/engine` nor `executor` was touched but for one case of a test. Outside tests these files
+name the rule: `sim/model/linear_form`, `linear_form_json`, `linear_layers`, `linear_families`; `sim/cluster/hardware_profile`, `sim/cost/kernel_work`, `task_kernels`, `scan_memory`; `sim/check/expected_work`; `sim/recipe/megatron_hybrid`."""
 
 
 def is_in(row, field, is_said):
@@ -151,7 +160,7 @@ def main(program):
         "properties alone (tests/sim/check/simulations_test.cpp, tests/sim/engine/simulate_test.cpp). Headline rows are those that count in a score: others are tests of Megatron-LM",
         "on networks of hidden size 512 with deterministic kernels, which their hosts hold back, layers alone, and runs whose plan is not known.\n",
         f"{len(found)} rows.\n",
-        *table(found))) + "\n")
+        *table(found), "", LAYER_OF_ITS_OWN)) + "\n")
 
 
 if __name__ == "__main__":

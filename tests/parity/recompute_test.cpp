@@ -36,6 +36,7 @@ TEST_F(RecomputationOnTwoRanks, ChangesNoBit) {
   for (const sim::ParallelPlan& plan : plans)
     for (const std::string scope : {"", "first 1", "every 2", "but_last", "first 1 but_last", "modules mlp"})
       expect_no_other_bit(plan, scope);
+  for (const std::string schedule : {"1f1b", "zb-1p"}) expect_no_other_bit(with_schedule(pipeline, schedule, 1), "first 1,0");
 }
 
 TEST_F(RecomputationOnTwoRanks, OfExpertsChangesNoBit) {

@@ -62,6 +62,9 @@ TEST(Recomputation, EveryScopeHasItsNumber) {
                                                 {.modules = Module::Mlp | Module::Moe},
                                                 {.first = 1},
                                                 {.first = 1'000'000},
+                                                {.by_stage = {1, 0}},
+                                                {.by_stage = {0, 1}},
+                                                {.by_stage = {1, 0, 0}},
                                                 {.every = 2},
                                                 {.every = 1'000'000},
                                                 {.but_last = true}};

@@ -7,6 +7,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/model/map_families.h"
 #include "sim/task_graph/source_edges.h"
+#include "sim/units/at.h"
 #include "tests/sim/cost/random_plans.h"
 #include "tests/sim/model/pairs.h"
 
@@ -64,6 +65,30 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
     ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
   }
   EXPECT_GT(seen, 30);
+}
+
+// Scans that context ranks deal out, whichever way attention goes beside them: of Mamba-2 with a group for each rank or for several, of both delta rules.
+TEST(Simulations, OfScansOverContextRanksPassTheCheckers) {
+  testing::PlanGenerator generator(59);
+  constexpr LinearRule kRules[] = {LinearRule::StateSpace, LinearRule::GatedDelta, LinearRule::ChannelDelta};
+  int seen = 0, copied = 0, rings = 0;
+  for (int i = 0; i < 300; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    if (plan.mesh.context == 1 || plan.model.mtp_layers > 0) continue;
+    const LinearRule rule = at(kRules, i % 3);
+    const std::int64_t groups = rule == LinearRule::StateSpace ? plan.mesh.tensor * (i % 2 + 1) : 32;
+    plan.model.linear = LinearForm{.rule = rule, .heads = 32, .groups = groups, .key = 8, .value = 4, .chunk = 16, .beside = i % 5 == 0};
+    plan.model.linear_layers.assign(count_of(plan.model.layers), true);
+    plan.model.linear_layers.back() = false;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    copied += groups < plan.mesh.tensor * plan.mesh.context ? 1 : 0;
+    rings += plan.context_algorithm == ContextAlgorithm::Ring ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 30);
+  EXPECT_GT(copied, 5);
+  EXPECT_GT(rings, 5);
 }
 
 // Blocks that differ in their heads and widths, values that are narrower than keys, and gates of heads: over data, tensor, context and pipeline ranks.

@@ -48,8 +48,8 @@ class PlanGenerator {
     for (;;) {
       const ParallelPlan plan = draw(kind);
       if (violations(plan).empty())
-        return with_predictions_apart(with_kernel(with_blocks(with_full_ends(with_frozen(with_copy(
-            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan)))))))))))));
+        return with_numbers_by_stage(with_predictions_apart(with_kernel(with_blocks(with_full_ends(with_frozen(with_copy(
+            with_share(with_codecs(with_small_ones(with_two_levels(with_shared_heads(with_chosen_tokens(with_layers(plan))))))))))))));
     }
   }
 
@@ -76,6 +76,16 @@ class PlanGenerator {
     for (std::int64_t block = 0; block < plan.model.layers; ++block) other.model.linear_layers.push_back(block % 4 != 3);
     for (std::int64_t block = 0; drawn % 7 < 2 && block < plan.model.layers; ++block)
       other.model.halves.push_back(block % 2 == 0 ? BlockHalf::Mixer : BlockHalf::FeedForward);
+    return violations(other).empty() ? other : plan;
+  }
+  // Of half of the plans that recompute the first blocks of each part: as many on the first stage, then none, then one; drawn apart, too.
+  ParallelPlan with_numbers_by_stage(const ParallelPlan& plan) {
+    if (plan.recompute_scope.first == 0 || plan.mesh.pipeline == 1 || random_bits(RandomKey{key_.value + 14}, numbers_drawn_++) % 2 > 0)
+      return plan;
+    ParallelPlan other = plan;
+    other.recompute_scope.first = 0;
+    for (std::int32_t stage = 0; stage < plan.mesh.pipeline; ++stage)
+      other.recompute_scope.by_stage.push_back(stage == 0 ? plan.recompute_scope.first : 1 - stage % 2);
     return violations(other).empty() ? other : plan;
   }
   // Of latent attention a half attends to tokens that an indexer chooses; drawn apart, too.
@@ -318,7 +328,7 @@ class PlanGenerator {
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
                 share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
-                apart_drawn_ = 0;
+                numbers_drawn_ = 0, apart_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

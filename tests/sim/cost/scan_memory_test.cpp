@@ -28,6 +28,22 @@ TEST(ScanMemory, OfASelectiveScan) {
   EXPECT_EQ(kept_by(plan, 1), Bytes(4 * 32 * (64 + 2 * 48 + 2 * narrow + 3 + 4 * 48) + states));
 }
 
+// Of 16 of its 32 tokens as much as without context ranks of all, but for queries and keys of the one group, of which both ranks have all: kept as they were
+// projected and as they were convolved. Backward: the gradient of what comes out, until that of what was projected.
+TEST(ScanMemory, OfHeadsThatContextRanksDealOut) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.model = testing::tiny_llama();
+  plan.model.linear = LinearForm{.rule = LinearRule::StateSpace, .heads = 4, .groups = 1, .key = 16, .value = 8, .chunk = 4};
+  plan.model.linear_layers.assign(static_cast<std::size_t>(plan.model.layers), true);
+  const SegmentMemory dealt = testing::memory_of(plan, Operation::LinearAttention);
+  EXPECT_EQ(dealt.kept, Bytes(4 * 16 * (64 + (2 * 32 + 2 * 32 + 4) + (32 + 2 * 32) + 32 + 32)));
+  EXPECT_EQ(dealt.output_gradient, Bytes(4 * 16 * 32));
+  EXPECT_EQ(dealt.input_gradients, Bytes(4 * 16 * (2 * 32 + 2 * 32 + 4)));
+  EXPECT_EQ(dealt.middle_temporary, Bytes(4 * 16 * (32 + 4 * 16 * 8 / 4)));
+  plan.mesh.context = 1;
+  EXPECT_EQ(testing::memory_of(plan, Operation::LinearAttention).output_gradient, Bytes(0));
+}
+
 TEST(ScanMemory, OfAShortConvolution) {
   ParallelPlan plan = plan_of_channels(LinearRule::ShortConvolution);
   EXPECT_EQ(kept_by(plan, 1), Bytes(4 * 32 * (64 + 3 * 48 + 3 * 48)));

@@ -65,6 +65,37 @@ TEST(LinearLayers, WorkOfARankIsItsPart) {
   }
 }
 
+// Of 64 heads in 8 groups each of 4 context ranks scans 16, for all tokens: as much work as of its own tokens. Of 16 ranks every two share a group, of which
+// both convolve and scan a copy.
+TEST(LinearLayers, ContextRanksScanAPartOfTheHeads) {
+  const ModelConfig config = hybrid(LinearRule::StateSpace);
+  const ShardShape whole{.microbatch = 2, .sequence = 4096};
+  const auto flops = [&](const Operator& op, std::int64_t context) {
+    ShardShape part = whole;
+    part.context = context;
+    return static_cast<double>(context) * forward_flops(op, config, part).value() / forward_flops(op, config, whole).value();
+  };
+  const auto bytes = [&](const Operator& op, std::int64_t context) {
+    ShardShape part = whole;
+    part.context = context;
+    return static_cast<double>(context * forward_bytes(op, config, part, Bytes(2)).value()) /
+           static_cast<double>(forward_bytes(op, config, whole, Bytes(2)).value());
+  };
+  for (const Operator& op : linear_segment(config).operators) {
+    EXPECT_EQ(op.of_scan, op.name == "convolution" || op.name == "scan" || op.name == "gated_norm") << op.name;
+    if (!op.of_scan) continue;
+    EXPECT_EQ(bytes(op, 4), 1) << op.name;
+    const double copied = 64.0 * 64, groups = 2.0 * 8 * 128;
+    if (op.name == "convolution") {
+      EXPECT_DOUBLE_EQ(bytes(op, 16), (copied + 2 * groups) / (copied + groups));
+    }
+    if (op.kind == OperatorKind::Scan) {
+      EXPECT_EQ(flops(op, 4), 1);
+      EXPECT_GT(flops(op, 16), 1);
+    }
+  }
+}
+
 TEST(LinearLayers, HalvesStandAlone) {
   const ModelGraph model = make_model_graph(load_model_config("profiles/models/nemotron-h-8b.json"), {1});
   EXPECT_EQ(model.layers[1].segments.size(), 1u);

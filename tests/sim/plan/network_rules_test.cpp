@@ -75,6 +75,24 @@ TEST(NetworkRules, AnIndexerSeesAllTokens) {
   EXPECT_THAT(violations(plan), broken("/slices", "an indexer"));
 }
 
+TEST(NetworkRules, ContextRanksHaveWholeHeadsOfAScan) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2, .context = 4});
+  plan.model = testing::tiny_llama();
+  plan.model.linear_layers.assign(static_cast<std::size_t>(plan.model.layers), true);
+  const auto with = [&](LinearRule rule, std::int64_t heads, std::int64_t groups) {
+    plan.model.linear = LinearForm{.rule = rule, .heads = heads, .groups = groups, .key = 16, .value = 8};
+    return violations(plan);
+  };
+  EXPECT_THAT(with(LinearRule::StateSpace, 16, 8), IsEmpty());
+  EXPECT_THAT(with(LinearRule::StateSpace, 16, 4), IsEmpty());  // a group for two context ranks
+  EXPECT_THAT(with(LinearRule::GatedDelta, 16, 8), IsEmpty());
+  EXPECT_THAT(with(LinearRule::GatedDelta, 16, 4), broken("/mesh/context", "16 heads of linear attention in 4 groups are not dealt out"));
+  EXPECT_THAT(with(LinearRule::StateSpace, 12, 12), broken("/mesh/context", "to tensor 2 x context 4 ranks"));
+  plan.mesh = {.context = 2};
+  plan.cluster.devices = 2;
+  EXPECT_THAT(with(LinearRule::ShortConvolution, 16, 16), broken("/mesh/context", "layers of channels"));
+}
+
 TEST(NetworkRules, ScansOfChannelsAreNotCut) {
   ParallelPlan plan = testing::tiny_plan({.tensor = 2});
   plan.model = testing::tiny_llama();

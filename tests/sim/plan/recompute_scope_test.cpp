@@ -15,7 +15,8 @@ RecomputeScope scope_of(std::string_view text) {
 }
 
 TEST(RecomputeScope, IsOneText) {
-  for (const char* text : {"", "modules moe_act,layernorm", "modules op", "first 4", "every 2 but_last", "first 4 every 2", "but_last"}) {
+  for (const char* text : {"", "modules moe_act,layernorm", "modules op", "first 4", "every 2 but_last", "first 4 every 2", "but_last",
+                           "first 4,3,0", "first 0,2 every 2"}) {
     const RecomputeScope scope = scope_of(text);
     EXPECT_EQ(scope_of(to_text(scope)), scope) << text;
   }
@@ -24,7 +25,7 @@ TEST(RecomputeScope, IsOneText) {
 }
 
 TEST(RecomputeScope, SaysWhatItCannotRead) {
-  for (const char* text : {"modules attention", "first", "first 0", "every two", "some"}) {
+  for (const char* text : {"modules attention", "first", "first 0", "every two", "some", "first 4,x", "first 4,,2", "first -1,2"}) {
     std::vector<Violation> violations;
     parse_recompute_scope(text, violations);
     EXPECT_EQ(violations.size(), 1u) << text;
@@ -44,9 +45,25 @@ TEST(RecomputeScope, CountsTheBlocksOfAPart) {
   EXPECT_THAT(recomputed(0), ::testing::ElementsAre(1, 3));  // four blocks in two parts
   plan.recompute_scope = {.every = 2};
   EXPECT_THAT(recomputed(0), ::testing::ElementsAre(2, 4));
+  plan.recompute_scope = {.by_stage = {2, 1}};
+  EXPECT_THAT(recomputed(0), ::testing::ElementsAre(1, 2, 3));
+  plan.recompute_scope = {.by_stage = {0, 1}};
+  EXPECT_THAT(recomputed(0), ::testing::ElementsAre(3));
   plan.recompute_scope = {.but_last = true};
   EXPECT_THAT(recomputed(0), ::testing::ElementsAre(1, 2, 3, 4));
   EXPECT_THAT(recomputed(static_cast<std::int32_t>(plan.num_microbatches()) - 1), ::testing::IsEmpty());
+}
+
+// One of every chunk.
+TEST(RecomputeScope, AStagesNumberIsOfEachOfItsParts) {
+  ParallelPlan plan = testing::interleaved_plan({.pipeline = 2}, 2);
+  plan.recompute = Recompute::Full;
+  plan.recompute_scope = {.by_stage = {1, 0}};
+  const auto recomputed = [&](LayerIndex layer) { return plan.recomputes(layer, MicrobatchIndex(0)); };
+  EXPECT_TRUE(recomputed(LayerIndex(1)) && recomputed(LayerIndex(3)) && !recomputed(LayerIndex(2)) && !recomputed(LayerIndex(4)));
+  EXPECT_TRUE(violations(plan).empty());
+  plan.recompute_scope = {.by_stage = {1, 0, 0}};
+  EXPECT_EQ(violations(plan).size(), 1u);
 }
 
 TEST(RecomputeScope, NeedsWhatItIsOf) {

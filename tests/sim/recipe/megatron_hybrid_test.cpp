@@ -168,6 +168,19 @@ TEST(MegatronHybrid, LeavesAndComesBack) {
   EXPECT_THAT(apart(testing::imported(of_delta, context).plan.model, "qwen3-next-80b-a3b"), IsEmpty());
 }
 
+TEST(MegatronHybrid, ContextRanksLeaveAndComeBack) {
+  const ParallelPlan plan = plan_of("nemotron-h-8b", {.data = 2, .tensor = 2, .context = 2});
+  ASSERT_THAT(testing::text_of(violations(plan)), IsEmpty());
+  const Recipe recipe = make_recipe(kMegatron, plan);
+  EXPECT_THAT(recipe.refused, IsEmpty());
+  RecipeContext context = testing::context_of(plan);
+  context.model.reset();
+  const ImportedPlan back = testing::imported(testing::main_text(kMegatron, plan), context);
+  EXPECT_EQ(back.plan.mesh.context, 2);
+  EXPECT_EQ(back.plan.mesh.tensor, 2);
+  EXPECT_THAT(apart(back.plan.model, "nemotron-h-8b"), IsEmpty());
+}
+
 TEST(MegatronHybrid, WhatNoArgumentSaysIsRefused) {
   EXPECT_THAT(testing::refused_by(kMegatron, plan_of("bamba-9b", {.data = 8})), HasSubstr("linear layers are Mamba-2 by halves"));
   EXPECT_THAT(testing::refused_by(kMegatronBridge, plan_of("nemotron-h-8b", {.data = 8})), HasSubstr("another class of networks"));

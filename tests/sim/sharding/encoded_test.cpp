@@ -68,6 +68,32 @@ TEST(Encoded, NeighboursSumBeforeAnythingGoesAcross) {
   EXPECT_EQ(steps[3].payload * std::int64_t{4}, all);
 }
 
+// qgZ of DeepSpeed leaves what 2 x ranks do not divide as it is. Of a bucket nothing is left, whatever the widths and the ranks: both exchanges deal whole blocks
+// out, and every number of every tensor is in one of them.
+TEST(Encoded, NothingIsLeftThatRanksDoNotDivide) {
+  for (const std::int32_t ranks : {2, 3, 5, 6, 12})
+    for (const std::int32_t near : {1, 2, 3, 6}) {
+      if (ranks % near != 0 || near == ranks) continue;
+      ParallelPlan plan = encoded(2, 3, "fp32 wire=int4");
+      plan.mesh.data = plan.cluster.devices = ranks;
+      plan.workload.global_batch = 60;
+      plan.model.vocabulary = 251, plan.model.ffn = 243, plan.model.hidden = 36, plan.model.head_dim = 9;
+      plan.mesh.reshard = near;
+      EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+      for (const Bucket& bucket : buckets_of(plan)) {
+        std::int64_t held = 0;
+        for (const BucketSlot& slot : bucket.slots) held += slot.elements;
+        EXPECT_GE(bucket.elements, held);
+        EXPECT_EQ(bucket.elements % (kCodecBlock * ranks), 0) << ranks;
+        for (const WireStep& step : reduction_steps(bucket, plan)) {
+          const std::int64_t parts = step.group == MeshAxis::Reshard ? near : step.group == MeshAxis::Distant ? ranks / near : ranks;
+          const std::int64_t whole = parts * encoded_bytes(Codec::Int4, kCodecBlock).value();
+          EXPECT_TRUE(step.operation != Operation::AllToAll || step.payload.value() % whole == 0) << ranks << " by " << near;
+        }
+      }
+    }
+}
+
 // r (n + m) for n m, and what is no matrix beside it as it is; the error of the matrices and the Q's are kept.
 TEST(Encoded, MatricesTravelAsTwoOfLowRank) {
   const ParallelPlan plan = encoded(4, 0, "fp32 wire=powersgd:2");

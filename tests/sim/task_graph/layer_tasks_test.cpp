@@ -60,6 +60,34 @@ TEST(LayerTasks, AllTokensAreGatheredHoweverManyExpertsTheyHave) {
   }
 }
 
+// Two samples of 16 tokens, in fp32, on each of 2 ranks. Mamba-2: values, gate and a step of 4 heads, B and C of 1 group for both ranks. Gated delta: 2 groups,
+// and how much is written. Attention passes keys round a ring meanwhile.
+TEST(LayerTasks, ContextRanksDealOutTheHeadsOfAScan) {
+  using enum Operation;
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.model = testing::tiny_llama();
+  plan.microbatch_size = 2;
+  plan.model.linear_layers = {true, true, true, false};
+  plan.model.linear = LinearForm{.rule = LinearRule::StateSpace, .heads = 4, .groups = 1, .key = 16, .value = 8};
+  for (const bool is_delta : {false, true}) {
+    if (is_delta) plan.model.linear = LinearForm{.rule = LinearRule::GatedDelta, .heads = 4, .groups = 2, .key = 16, .value = 8};
+    EXPECT_TRUE(violations(plan).empty());
+    const ModelGraph model = make_model_graph(plan);
+    const std::vector<Piece> forward = forward_pieces(model, plan, LayerIndex(1)), backward = backward_pieces(model, plan, LayerIndex(1));
+    EXPECT_THAT(operations(forward),
+                ElementsAre(LinearAttentionInput, AllToAll, LinearAttentionScan, AllToAll, LinearAttentionOutput, Mlp));
+    EXPECT_THAT(operations(backward),
+                ElementsAre(Mlp, LinearAttentionOutput, AllToAll, LinearAttentionScan, AllToAll, LinearAttentionInput));
+    const Bytes in(4 * 32 * (4 * (2 * 8 + (is_delta ? 2 : 1)) + 2 * 2 * 16)), out(4 * 32 * 4 * 8);
+    EXPECT_EQ(forward[1].payload, in);
+    EXPECT_EQ(forward[3].payload, out);
+    EXPECT_EQ(backward[2].payload, out);
+    EXPECT_EQ(backward[4].payload, in);
+    EXPECT_EQ(forward[1].group, MeshAxis::Context);
+    EXPECT_EQ(forward_pieces(model, plan, LayerIndex(4))[1].operation, RingHop);
+  }
+}
+
 TEST(LayerTasks, RecomputeLeavesOutTheLastSum) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   plan.recompute = Recompute::Full;

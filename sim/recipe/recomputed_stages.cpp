@@ -1,0 +1,76 @@
+#include "sim/recipe/recomputed_stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace sim {
+namespace {
+
+constexpr const char *kPairs = "recompute-num-layers-per-stage", *kMethods = "recompute-method-per-stage",
+                     *kEach = "custom-recompute-layers-per-stage", *kFewer = "activations-checkpoint-layers-per-pipeline";
+
+constexpr double kMostSaid = 1e6;
+
+std::vector<std::int64_t> counts_said(const Draft& draft, const char* key) {
+  std::vector<std::int64_t> counts;
+  for (const double number : numbers_of(text_of(draft, key, "")))
+    counts.push_back(static_cast<std::int64_t>(std::clamp(number, 0.0, kMostSaid)));
+  return counts;
+}
+
+// "2 4 1 0": 4, 4, 0.
+std::vector<std::int64_t> by_pairs(const std::vector<std::int64_t>& pairs, std::int64_t stages) {
+  std::vector<std::int64_t> all;
+  for (std::size_t at = 0; at + 1 < pairs.size(); at += 2)
+    for (std::int64_t stage = 0; stage < pairs[at] && std::ssize(all) <= stages; ++stage) all.push_back(pairs[at + 1]);
+  return all;
+}
+
+// Uniform (0): all blocks of the stage.
+std::vector<std::int64_t> of_pairs(Draft& draft, std::int64_t stages) {
+  std::vector<std::int64_t> counts = by_pairs(counts_said(draft, kPairs), stages);
+  const std::vector<std::int64_t> methods = by_pairs(counts_said(draft, kMethods), stages);
+  for (std::size_t stage = 0; stage < std::min(counts.size(), methods.size()); ++stage) {
+    const bool is_uniform = methods[stage] == 0;
+    if (is_uniform && counts[stage] > 1)
+      draft.lost.push_back(
+          {kPairs, fmt::format("stage {} recomputes {} blocks together, in the plan each by itself", stage, counts[stage]), "mind memory"});
+    if (is_uniform) counts[stage] = draft.plan.model.layers;
+  }
+  return counts;
+}
+
+std::vector<std::int64_t> fewer_by_stage(const Draft& draft, std::int64_t stages) {
+  std::vector<std::int64_t> counts;
+  const double fewer = std::min(number_of(draft, kFewer, 0), kMostSaid);
+  for (std::int64_t stage = 0; stage < stages; ++stage)
+    counts.push_back(draft.plan.recompute_scope.first - static_cast<std::int64_t>(fewer * static_cast<double>(stage)));
+  return counts;
+}
+
+std::vector<std::int64_t> counts_of(Draft& draft, std::int64_t stages, const char*& key) {
+  if (said(draft, key = kPairs) != nullptr) return of_pairs(draft, stages);
+  if (said(draft, key = kEach) != nullptr) return counts_said(draft, kEach);
+  const bool is_less = number_of(draft, key = kFewer, 0) > 0;
+  return is_less && draft.plan.recompute_scope.first > 0 ? fewer_by_stage(draft, stages) : std::vector<std::int64_t>{};
+}
+
+}  // namespace
+
+void settle_recomputed_stages(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::int64_t stages = plan.mesh.pipeline;
+  const char* key = nullptr;
+  std::vector<std::int64_t> counts = plan.recompute == Recompute::Full ? counts_of(draft, stages, key) : std::vector<std::int64_t>{};
+  if (counts.empty() && (key == nullptr || key == kFewer)) return;
+  if (std::ssize(counts) != stages)
+    return draft.wrong.push_back({key, fmt::format("is of {} stages, and there are {}", counts.size(), stages), "say it of each"});
+  for (std::int64_t& count : counts) count = std::clamp<std::int64_t>(count, 0, plan.model.layers);
+  const bool are_equal = std::ranges::all_of(counts, [&](std::int64_t one) { return one == counts.front(); });
+  if (are_equal && counts.front() == 0) plan.recompute = Recompute::None;
+  plan.recompute_scope.first = are_equal ? static_cast<std::int32_t>(counts.front()) : 0;
+  if (!are_equal) plan.recompute_scope.by_stage.assign(counts.begin(), counts.end());
+}
+
+}  // namespace sim

@@ -1,0 +1,15 @@
+// Of programs built on Megatron: how many blocks each pipeline stage computes again.
+//
+//   --recompute-num-layers-per-stage 2 4 1 0 --recompute-method-per-stage 3 1    pairs: of so many stages each that number (FlagScale; method 1 is block)
+//   --custom-recompute-layers-per-stage 4 4 0                                    one of each stage (its older releases)
+//   activations_checkpoint_layers_per_pipeline: 3                                so many fewer than the stage in front (NeMo 1)
+#pragma once
+
+#include "sim/recipe/draft.h"
+
+namespace sim {
+
+// The network and the pipeline degree are known.
+void settle_recomputed_stages(Draft& draft);
+
+}  // namespace sim
