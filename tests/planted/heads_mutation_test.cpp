@@ -43,8 +43,8 @@ TEST_F(HeadMutations, KeysBlockByBlock) {
   expect_caught_in_fp64(slopes, PlantedBug::BlocksPositions);
 }
 
-sim::ParallelPlan in_eight_bits(sim::ParallelPlan plan) {
-  plan.workload.precision = plan.workload.precision.with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);
+sim::ParallelPlan in_eight_bits(sim::ParallelPlan plan, sim::ScaleRecipe recipe = sim::ScaleRecipe::Delayed) {
+  plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
   return plan;
 }
 TEST_F(HeadMutations, ScalesOfExpertsAndBesideAdapters) {
@@ -53,6 +53,18 @@ TEST_F(HeadMutations, ScalesOfExpertsAndBesideAdapters) {
   const sim::ParallelPlan adapters = with_adapters(tiny_plan(tiny_llama(), {.tensor = 2}));
   for (const sim::ParallelPlan& plan : {experts, adapters})
     for (const PlantedBug bug : {PlantedBug::StaleScales, PlantedBug::LocalMaximum}) expect_caught_in_fp64(in_eight_bits(plan), bug);
+}
+
+// Rows of an expert come from two ranks, whose scales are their own; products that tensor or context ranks have parts of have one scale.
+TEST_F(HeadMutations, ScalesOfThisStep) {
+  sim::ParallelPlan experts = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  experts.model.experts->balance_loss = 0;
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
+    expect_caught_in_fp64(in_eight_bits(experts, recipe), PlantedBug::SharedScales);
+    for (const sim::ParallelPlan& plan :
+         {on_tensor_ranks(tiny_mixtral()), with_adapters(on_tensor_ranks(tiny_llama())), tiny_plan(tiny_llama(), {.context = 2})})
+      expect_caught_in_fp64(in_eight_bits(plan, recipe), PlantedBug::LocalMaximum);
+  }
 }
 
 TEST_F(HeadMutations, PartsOfMuon) { EXPECT_GT(distance_of_parts(muon_of_parts({.tensor = 2}), PlantedBug::WholeColumns), 1e-10); }

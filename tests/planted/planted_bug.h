@@ -69,6 +69,7 @@ enum class PlantedBug : std::uint8_t {
   SignedSecondMoment,    // moments in 8 bit: the second one has the map of the first
   StaleScales,           // 8 bit: delayed scales come from the step before the last
   LocalMaximum,          // 8 bit: each rank makes its scales of what it has seen itself
+  SharedScales,          // 8 bit: an expert's rows of all microbatches share scales
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
   LocalStatistics,       // a batch norm takes this rank's samples for all
   LocalSums,             // likewise in backward
@@ -147,6 +148,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "signed_second_moment",
                                                         "stale_scales",
                                                         "local_maximum",
+                                                        "shared_scales",
                                                         "unrounded_moments",
                                                         "local_statistics",
                                                         "local_sums",
