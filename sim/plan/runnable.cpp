@@ -66,9 +66,6 @@ bool changes_scores(const ParallelPlan& plan) {
   return has_effective_window(plan) || plan.model.sinks || plan.model.score_cap > 0 || plan.model.position == Position::Alibi;
 }
 
-// What slices and context ranks do not know: heads that differ by block or by kind, and what weighs their output.
-bool has_heads_of_its_own(const ModelConfig& model) { return !model.sizes.empty() || model.value_dim > 0 || model.attention_gate; }
-
 bool has_heads_of_two_widths(const ModelConfig& model) {
   return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
 }
@@ -307,10 +304,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/model", [](const ParallelPlan& p) { return p.model.attention.kind == AttentionKind::Latent && changes_scores(p); },
      "latent attention attends by plain scores", "train a network without windows, sinks, caps or slopes"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_heads_of_its_own(p.model); },
-     "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },
-     "context ranks attend with heads that are alike in all blocks, without gates", "use context 1"},
     {"/model", [](const ParallelPlan& p) { return p.model.value_dim > 0 && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "values of another width than keys are performed on CPU ranks alone", "plan for a CPU"},
     {"/model", [](const ParallelPlan& p) { return has_heads_of_two_widths(p.model); },

@@ -43,6 +43,19 @@ TEST_F(HeadMutations, KeysBlockByBlock) {
   expect_caught_in_fp64(slopes, PlantedBug::BlocksPositions);
 }
 
+TEST_F(HeadMutations, HeadsOfTheirOwn) {
+  sim::ParallelPlan plan = tiny_plan(tiny_llama(), {.context = 2});
+  plan.model.attention_gate = true;
+  plan.model.value_factor = 0.5;
+  for (const sim::ContextAlgorithm algorithm : {kRing, kAllGather}) {
+    plan.context_algorithm = algorithm;
+    expect_caught_in_fp64(plan, PlantedBug::UntaughtGates);
+    expect_caught_in_fp64(plan, PlantedBug::PlainValues);
+  }
+  plan.context_algorithm = kAllToAll;
+  expect_caught_in_fp64(plan, PlantedBug::UntaughtGates);
+}
+
 sim::ParallelPlan in_eight_bits(sim::ParallelPlan plan, sim::ScaleRecipe recipe = sim::ScaleRecipe::Delayed) {
   plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
   return plan;

@@ -103,6 +103,8 @@ BUGS = [
     ("query_share.cpp", *before("merge_scores(into, scores);", f"if ({is_bug('UnscaledMerge')}) scores.log_sum_exp.copy_(into.log_sum_exp);\n  ")),
     ("query_share.cpp", *before("merge_scores(into, scores);\n  }", f"if ({is_bug('SinkOfEachBlock')}) merge_scores(into, rows(nothing_attended(), part));\n    ")),
     ("query_share.cpp", ".keys = of(source, part.keys)", f".keys = of({is_bug('BlocksPositions')} ? shape_->rank : source, part.keys)"),
+    ("pipeline_stage_context.cpp", "at::cat({gradient, gates.grad()}, 1)", f"at::cat({{gradient, {is_bug('UntaughtGates')} ? gates.grad().zero_() : gates.grad()}}, 1)"),
+    ("query_share.cpp", *before("own.values.mul_(shape_->heads.value_factor);", f"if (!{is_bug('PlainValues')}) ")),
     ("query_share.cpp", *before("add_sink_gradient(shape_->scores", f"if (!{is_bug('UntaughtSinks')}) ")),
     ("optimizer.cpp", "flat.view({matrices, -1, slot.columns})", f"flat.view({{matrices, -1, {is_bug('WholeColumns')} ? parameter.columns : slot.columns}})"),
     ("slice_attention.cpp", *before("add_gradient(KeyBlock(", f"if (!{is_bug('LostCacheGradient')} || source == shape_->rank) ")),

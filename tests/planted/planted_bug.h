@@ -83,6 +83,8 @@ enum class PlantedBug : std::uint8_t {
   LostAtEntry,           // the sum that waits in front of a block in full precision
   NeighboursHeads,       // heads that context ranks deal out are scored with the slopes and sinks of the next rank's
   UntaughtSinks,         // what the backward of scores says of sinks is dropped
+  UntaughtGates,         // gates that stay with their tokens learn nothing
+  PlainValues,           // keys that come block by block: the factor of their values is forgotten
   LocalSquares,          // norms over all heads: a tensor rank norms by the squares of its own
   SinkOfEachBlock,       // keys that come block by block: the sink enters with each of them
   BlocksPositions,       // likewise: keys of another block stand where the own ones do
@@ -162,6 +164,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "lost_at_entry",
                                                         "neighbours_heads",
                                                         "untaught_sinks",
+                                                        "untaught_gates",
+                                                        "plain_values",
                                                         "local_squares",
                                                         "sink_of_each_block",
                                                         "blocks_positions",
