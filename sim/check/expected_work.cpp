@@ -81,8 +81,7 @@ void StageWork::ask_for_scales(TaskKey key, const Products& products) {
   if (!(cut || shared) || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
   const ModelConfig& model = plan_.model;
   if (model.encoder || model.linear || model.mtp_layers > 0 || has_no_scales(plan_, key.layer) || key.slice.exists() ||
-      model.attention.kind == AttentionKind::Latent || sim::shares_keys(model, plan_.mesh.tensor) || norms_together() ||
-      (shared && (cut || model.experts)))
+      model.attention.kind == AttentionKind::Latent || (shared && (cut || model.experts)))
     return;
   const Bytes number = std::max(element_, Bytes(4));
   key.operation = Operation::AllReduce;
@@ -173,9 +172,9 @@ void StageWork::meet_at_heads(TaskKey key, std::string_view behind) {
   TaskKey sums = key;
   sums.group = MeshAxis::Tensor;
   sums.operation = Operation::AllReduce;
-  say_word(backward ? behind : "attention_input", key);
+  say_projection(backward ? behind : "attention_input", key);
   next(sums, std::max(number(key.layer), Bytes(4)) * (tokens() * 2));
-  say_word(backward ? "attention_input" : behind, key);
+  say_projection(backward ? "attention_input" : behind, key);
 }
 
 std::int64_t StageWork::columns_of_heads(const TaskKey& key) const {
@@ -191,13 +190,24 @@ void StageWork::share_heads(TaskKey key, std::string_view behind) {
   TaskKey shared = key;
   shared.group = MeshAxis::Tensor;
   shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
-  say_word(backward ? behind : "attention_input", key);
+  say_projection(backward ? behind : "attention_input", key);
   next(shared, number(key.layer) * (tokens() * columns_of_heads(key)));
-  say_word(backward ? "attention_input" : behind, key);
+  say_projection(backward ? "attention_input" : behind, key);
+}
+
+// A part of attention, with one of its two products or none.
+void StageWork::say_projection(std::string_view word, const TaskKey& key) {
+  say_word(word, key);
+  Products products = projections(key);
+  products.has_first = word == "attention_input";
+  products.has_second = word == "attention" || word == "attention_output";
+  ask_for_scales(key, products);
 }
 
 // From a rank's tokens to the heads that it attends with.
-void StageWork::begin_heads(TaskKey key) { meets_at_heads(key) ? meet_at_heads(key, "attention_heads") : say_word("attention_input", key); }
+void StageWork::begin_heads(TaskKey key) {
+  meets_at_heads(key) ? meet_at_heads(key, "attention_heads") : say_projection("attention_input", key);
+}
 
 // Forward reads keys and values of the slice in front, backward adds to their gradients, which that slice takes behind it.
 void StageWork::attend_slice(const TaskKey& key) {
@@ -247,13 +257,7 @@ void StageWork::attend(TaskKey key) {
     if (backward) exchange(Operation::RingHop, outside, block);
   };
   if (ranks == 1) return meet_at_heads(key, "attention");
-  const auto project = [&](bool enters) {
-    enters ? begin_heads(key) : say_word("attention_output", key);
-    Products products = projections(key);
-    (enters ? products.has_second : products.has_first) = false;
-    ask_for_scales(key, products);
-  };
-  project(!backward);
+  backward ? say_projection("attention_output", key) : begin_heads(key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:
       exchange(Operation::AllGather, inside, block * ranks);
@@ -272,7 +276,7 @@ void StageWork::attend(TaskKey key) {
       exchange(Operation::AllToAll, inside, backward ? query + block : output);
       break;
   }
-  project(backward);
+  backward ? begin_heads(key) : say_projection("attention_output", key);
 }
 
 void StageWork::say_inner(const TaskKey& key) {

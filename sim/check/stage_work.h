@@ -275,6 +275,7 @@ class StageWork {
     bool has_first = true, has_second = true;
   };
   Products projections(const TaskKey& key) const;
+  void say_projection(std::string_view word, const TaskKey& key);
   Products feed_forward(const TaskKey& key) const;
   std::int64_t columns_of_heads(const TaskKey& key) const;
   void ask_for_scales(TaskKey key, const Products& products);

@@ -52,7 +52,7 @@ bool parts_of_microbatches(const ParallelPlan& plan) {
 bool agrees_on_scales(const ParallelPlan& plan) {
   const DeviceMesh& mesh = plan.mesh;
   const bool is_known = !plan.model.encoder && !plan.model.linear && plan.model.mtp_layers == 0 &&
-                        plan.model.attention.kind != AttentionKind::Latent && !meets_at_heads(plan) && plan.slices == 1 &&
+                        plan.model.attention.kind != AttentionKind::Latent && plan.slices == 1 &&
                         plan.cluster.hardware.kind == DeviceKind::Cpu;
   const bool has_axis = mesh.context == 1 ? mesh.tensor > 1 : mesh.tensor == 1 && !plan.model.experts;
   const bool has_whole_parts =

@@ -30,7 +30,7 @@ enum class ProductPass : std::uint8_t { Forward, Backward };
 bool scales_whole_tensors_or_rows(const ParallelPlan& plan);  // by what this step finds
 bool agrees_on_scales(const ParallelPlan& plan);
 MeshAxis scale_axis(const ParallelPlan& plan);  // whose ranks agree
-bool meets_at_heads(const ParallelPlan& plan);  // tensor ranks have a part of the columns of a head, or of a norm: nobody agrees there
+bool meets_at_heads(const ParallelPlan& plan);  // tensor ranks have a part of the columns of a head, or of a norm
 bool parts_of_microbatches(
     const ParallelPlan& plan);  // reach an expert, whose other rows of the microbatch are with another rank's copy of it
 // Numbers that one product asks for; 0: all that it reads is whole. Of experts, their products together.

@@ -13,12 +13,15 @@ sim::ParallelPlan on_tensor_ranks(const sim::ModelConfig& model, bool sequence =
   return plan;
 }
 
-TEST_F(HeadMutations, NormsOfAllHeads) {
+sim::ModelConfig normed_together() {
   sim::ModelConfig model = tiny_llama();
   model.qk_norm = sim::QkNorm::Joint;
+  return model;
+}
+TEST_F(HeadMutations, NormsOfAllHeads) {
   for (const bool sequence : {false, true})
     for (const PlantedBug bug : {PlantedBug::LocalSquares, PlantedBug::MissingTensorSum})
-      expect_caught_in_fp64(on_tensor_ranks(model, sequence), bug);
+      expect_caught_in_fp64(on_tensor_ranks(normed_together(), sequence), bug);
 }
 
 // Without sequence parallelism nothing but the shared head's gradients is scattered.
@@ -74,8 +77,8 @@ TEST_F(HeadMutations, ScalesOfThisStep) {
   experts.model.experts->balance_loss = 0;
   for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
     expect_caught_in_fp64(in_eight_bits(experts, recipe), PlantedBug::SharedScales);
-    for (const sim::ParallelPlan& plan :
-         {on_tensor_ranks(tiny_mixtral()), with_adapters(on_tensor_ranks(tiny_llama())), tiny_plan(tiny_llama(), {.context = 2})})
+    for (const sim::ParallelPlan& plan : {on_tensor_ranks(tiny_mixtral()), on_tensor_ranks(normed_together()),
+                                          with_adapters(on_tensor_ranks(tiny_llama())), tiny_plan(tiny_llama(), {.context = 2})})
       expect_caught_in_fp64(in_eight_bits(plan, recipe), PlantedBug::LocalMaximum);
   }
 }

@@ -226,8 +226,13 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   EXPECT_THAT(refused(PrecisionPolicy(Precision::Fp16).with(ScaleRecipe::Tensorwise, false)), wrong);
   const PrecisionPolicy delayed = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
   plan.model.attention.kind = AttentionKind::Latent;
-  EXPECT_THAT(refused(delayed), IsEmpty());
-  plan.mesh.tensor = 2;
+  for (const DeviceMesh mesh : {DeviceMesh{}, DeviceMesh{.context = 2}}) {
+    plan.mesh = mesh;
+    EXPECT_THAT(refused(delayed), IsEmpty());
+  }
+  EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false)),
+              ElementsAre(Field(&Violation::where, "/mesh/context")));
+  plan.mesh = {.tensor = 2};
   EXPECT_THAT(refused(delayed), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
   std::vector<Violation> none;
   plan = testing::tiny_plan();
@@ -284,7 +289,8 @@ TEST(Runnable, TensorRanksMeetAtHeads) {
     plan.model.qk_norm = shares ? QkNorm::None : QkNorm::Joint;
     EXPECT_THAT(why_not_runnable(plan), IsEmpty());
     plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
-    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+    EXPECT_TRUE(agrees_on_scales(plan));
     plan.workload.precision = Precision::Bf16;
   }
 }
