@@ -82,8 +82,13 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
 }
 
 at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, Recording records) const {
-  const auto product = [&held = kept.exchange.held, &ends = kept.order.ends](const at::Tensor& rows, const GroupedWeights& weights) {
-    return ends.defined() ? grouped_linear_to(rows, weights.weight, ends) : grouped_linear(rows, weights, held);
+  const TokenExchange& exchange = kept.exchange;
+  const bool by_batch = products_.up.scaled && products_.up.scaled->scales_what_it_reads();  // as one process has them
+  const RowCounts& counts = by_batch ? exchange.by_batch : exchange.held;
+  const auto product = [&counts, &exchange, &ends = kept.order.ends](const at::Tensor& rows, GroupedWeights weights) {
+    if (ends.defined()) return grouped_linear_to(rows, weights.weight, ends);
+    weights.stretches = static_cast<std::int64_t>(counts.size() / exchange.held.size());
+    return grouped_linear(rows, weights, counts);
   };
   const auto products = [&](const at::Tensor& rows) {
     const at::Tensor up = product(rows, {.weight = products_.up, .bias = products_.up_bias}), inner = activated(up);

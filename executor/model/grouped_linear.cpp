@@ -20,29 +20,47 @@ using torch::autograd::variable_list;
 
 struct Expert {
   std::int64_t number = 0, first_row = 0, rows = 0;
+  std::size_t product = 0;  // among all
   at::Tensor rows_of(const at::Tensor& all) const { return all.narrow(0, first_row, rows); }
   at::Tensor part_of(const at::Tensor& weights, std::int64_t outputs) const {
     return weights.defined() ? weights.narrow(0, number * outputs, outputs) : at::Tensor();
   }
 };
 
-template <class Each>
-void for_each_expert(c10::ArrayRef<std::int64_t> counts, const Each& each) {
-  Expert expert;
-  for (const std::int64_t rows : counts) {
-    expert.rows = rows;
-    if (rows > 0) each(expert);
-    expert.first_row += rows;
-    ++expert.number;
-  }
-}
-
-// Each expert's product has operands, and so scales, of its own; delayed ones are of the products of all.
+// Each product has operands, and so scales, of its own; delayed ones are of the products of all.
 struct GroupedProduct : torch::CustomClassHolder {
-  explicit GroupedProduct(Leaf of_weights) : weight(std::move(of_weights)) {}
+  GroupedProduct(const GroupedWeights& of_weights, RowCounts of_rows)
+      : weight(of_weights.weight), counts(std::move(of_rows)), stretches(of_weights.stretches), agreed(counts.size()) {}
   Leaf weight;
-  Leaf of(const Expert& expert, std::int64_t outputs) const {
-    return {.value = expert.part_of(weight.value.detach(), outputs), .gradient = {}, .scaled = weight.scaled};
+  RowCounts counts;
+  std::int64_t stretches;
+  std::vector<ScaledProduct::Agreed> agreed;
+
+  std::int64_t outputs() const { return weight.value.size(0) * stretches / static_cast<std::int64_t>(counts.size()); }
+  Leaf of(const Expert& expert) const {
+    return {.value = expert.part_of(weight.value.detach(), outputs()), .gradient = {}, .scaled = weight.scaled};
+  }
+  template <class Each>
+  void for_each(const Each& each) const {
+    Expert expert;
+    for (; expert.product < counts.size(); ++expert.product) {
+      expert.number = static_cast<std::int64_t>(expert.product) / stretches;
+      expert.rows = counts[expert.product];
+      each(expert);
+      expert.first_row += expert.rows;
+    }
+  }
+  template <class Each>
+  void for_each_with_rows(const Each& each) const {
+    for_each([&](const Expert& expert) {
+      if (expert.rows > 0) each(expert);
+    });
+  }
+  // Of all products in one message, whether or not they have rows.
+  std::vector<ScaledProduct::Read> read(const at::Tensor& rows) const {
+    std::vector<ScaledProduct::Read> all;
+    for_each([&](const Expert& expert) { all.push_back({expert.rows_of(rows), of(expert).value}); });
+    return all;
   }
 };
 
@@ -50,18 +68,17 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
   static at::Tensor forward(AutogradContext* context, const at::Tensor& input, const GroupedWeights& grouped, const RowCounts& counts) {
     const Leaf &weight = grouped.weight, &bias = grouped.bias;
     if (weight.gradient.defined()) context->save_for_backward({input});
-    auto product = c10::make_intrusive<GroupedProduct>(weight);
+    auto product = c10::make_intrusive<GroupedProduct>(grouped, counts);
     context->saved_data["bias_gradient"] = bias.gradient;
     context->saved_data["share"] = grouped.share;
-    context->saved_data["counts"] = counts;
-    const std::int64_t outputs = weight.value.size(0) / static_cast<std::int64_t>(counts.size());
+    const std::int64_t outputs = product->outputs();
     const at::Tensor result = at::empty({input.size(0), outputs}, input.options());
-    for_each_expert(counts, [&](const Expert& expert) {
+    if (weight.scaled) weight.scaled->agree_forward(product->agreed, product->read(input));
+    product->for_each_with_rows([&](const Expert& expert) {
       at::Tensor rows = expert.rows_of(result);
-      const Leaf own = product->of(expert, outputs);
-      ScaledProduct::Agreed agreed;
+      const Leaf own = product->of(expert);
       if (own.scaled)
-        rows.copy_(forward_product(expert.rows_of(input), own, {}, agreed));
+        rows.copy_(forward_product(expert.rows_of(input), own, {}, product->agreed.at(expert.product), Agreement::Known));
       else
         at::mm_out(rows, expert.rows_of(input), own.value.t());
       if (bias.value.defined()) rows.add_(expert.part_of(bias.value.detach(), outputs), grouped.share);
@@ -79,13 +96,14 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
     const at::Tensor bias_gradient = context->saved_data["bias_gradient"].toTensor();
     const double share = context->saved_data["share"].toDouble();
     for (const at::Tensor& sum : {weight_gradient, bias_gradient}) started(sum);  // experts add to their parts
-    for_each_expert(context->saved_data["counts"].toIntVector(), [&](const Expert& expert) {
+    if (product->weight.scaled) product->weight.scaled->agree_backward(product->agreed, product->read(gradient));
+    product->for_each_with_rows([&](const Expert& expert) {
       const at::Tensor mine = expert.rows_of(gradient);
       at::Tensor rows = expert.rows_of(input_gradient);
-      const Leaf own = product->of(expert, gradient.size(1));
-      ScaledProduct::Agreed agreed;
+      const Leaf own = product->of(expert);
+      ScaledProduct::Agreed& agreed = product->agreed.at(expert.product);
       if (own.scaled)
-        rows.copy_(backward_product(mine, own, agreed));
+        rows.copy_(backward_product(mine, own, agreed, Agreement::Known));
       else
         at::mm_out(rows, mine, own.value);
       PutOff::sum_or_keep({.output_gradient = mine,
@@ -93,7 +111,8 @@ struct GroupedLinearFunction : torch::autograd::Function<GroupedLinearFunction> 
                            .weight = expert.part_of(weight_gradient, gradient.size(1)),
                            .bias = expert.part_of(bias_gradient, gradient.size(1)),
                            .bias_share = share,
-                           .scaled = own.scaled});
+                           .scaled = own.scaled,
+                           .agreed = agreed});
     });
     return {input_gradient, at::Tensor(), at::Tensor()};
   }

@@ -9,12 +9,14 @@
 
 namespace executor {
 
-using RowCounts = std::vector<std::int64_t>;  // of each expert; may be 0
+using RowCounts = std::vector<std::int64_t>;  // of each expert, or of stretches of its rows; may be 0
 
 struct GroupedWeights {
   Leaf weight;       // [experts * outputs, inputs]
   Leaf bias = {};    // [experts * outputs], or none
   double share = 1;  // of the bias that is added here, and of its gradient: others add the rest
+  // Stretches of an expert's rows, one behind the other, that are products of their own: counts has so many of each expert.
+  std::int64_t stretches = 1;
 };
 // rows [sum of counts, inputs] -> [sum of counts, outputs].
 at::Tensor grouped_linear(const at::Tensor& rows, const GroupedWeights& weights, const RowCounts& counts);

@@ -27,7 +27,7 @@ at::Tensor rounded_operand(const ScaledProduct& scaled, const ScaledProduct::Fac
 
 }  // namespace
 
-at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias, Agreed& agreed) {
+at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias, Agreed& agreed, Agreement agreement) {
   if (!weight.scaled) {
     const at::Tensor transposed = numbers_of(weight).t();
     return bias.value.defined() ? at::addmm(bias.value.detach(), input, transposed) : at::mm(input, transposed);
@@ -35,19 +35,19 @@ at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Le
   const ScaledProduct& scaled = *weight.scaled;
   const ScaledProduct::Factor left{input, sim::Operand::Input, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Columns};
-  agreed = scaled.agree(input, right.numbers);
+  if (agreement == Agreement::Asked) scaled.agree_forward({&agreed, 1}, {{input, right.numbers}});
   at::Tensor product = scaled.by_unit(left, right, input.scalar_type());
   if (!product.defined())
     product = at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed).t()).to(input.scalar_type());
   return bias.value.defined() ? product.add_(bias.value.detach()) : product;
 }
 
-at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, Agreed& agreed) {
+at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, Agreed& agreed, Agreement agreement) {
   if (!weight.scaled) return at::mm(gradient, numbers_of(weight));
   const ScaledProduct& scaled = *weight.scaled;
   const ScaledProduct::Factor left{gradient, sim::Operand::OutputGradient, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Rows};
-  scaled.agree(agreed, gradient, right.numbers);
+  if (agreement == Agreement::Asked) scaled.agree_backward({&agreed, 1}, {{gradient, right.numbers}});
   if (at::Tensor product = scaled.by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
   return at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed)).to(gradient.scalar_type());
 }

@@ -12,7 +12,10 @@ at::Tensor linear(const at::Tensor& input, const Leaf& weight, const Leaf& bias 
 
 // What it and its backward are made of, for who writes both out: y, and the gradient at the input. agreed: what ranks say of the operands' scales on the way;
 // the backward gets what the forward has left there.
-at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias, ScaledProduct::Agreed& agreed);
-at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, ScaledProduct::Agreed& agreed);
+enum class Agreement : std::uint8_t { Asked, Known };  // Known: somebody has asked for several products at once
+at::Tensor forward_product(const at::Tensor& input, const Leaf& weight, const Leaf& bias, ScaledProduct::Agreed& agreed,
+                           Agreement agreement = Agreement::Asked);
+at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, ScaledProduct::Agreed& agreed,
+                            Agreement agreement = Agreement::Asked);
 
 }  // namespace executor

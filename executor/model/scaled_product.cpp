@@ -3,6 +3,7 @@
 #include <ATen/ops/_scaled_mm.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/maximum.h>
+#include <ATen/ops/zeros.h>
 
 #include <limits>
 
@@ -66,38 +67,45 @@ at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which,
   return rounded(numbers, scales(numbers, which, along, agreed), format_of(row_of(recipe_), which), tile_of(which, along));
 }
 
-ScaledProduct::Agreed ScaledProduct::agree(const at::Tensor& input, const at::Tensor& weight) const {
-  Agreed agreed;
-  if (!agreement_.largest_of_ranks) return agreed;
-  if (agreement_.split == sim::TensorSplit::Columns)
-    ask(agreed, {{input, sim::Operand::Input, Along::Columns}, {weight, sim::Operand::Weight, Along::Columns}});
-  else if (!is_rowwise())
-    ask(agreed, {{weight, sim::Operand::Weight, Along::Columns}});
-  return agreed;
+// What a product sums over tensor ranks, or has of tokens of other ranks, shares its scales with theirs.
+std::vector<ScaledProduct::Asked> ScaledProduct::asked_forward() const {
+  using enum sim::Operand;
+  const bool by_columns = agreement_.split == sim::TensorSplit::Columns, by_rows = agreement_.split == sim::TensorSplit::Rows;
+  std::vector<Asked> asked;
+  if (agreement_.cuts_tokens) asked.push_back({Input, is_rowwise() ? Along::Rows : Along::Columns});
+  if (by_columns) asked.push_back({Input, Along::Columns});
+  if (by_columns || (by_rows && !is_rowwise())) asked.push_back({Weight, Along::Columns});
+  return asked;
 }
 
-void ScaledProduct::agree(Agreed& agreed, const at::Tensor& output_gradient, const at::Tensor& weight) const {
-  if (!agreement_.largest_of_ranks || agreement_.split != sim::TensorSplit::Rows) return;
-  std::vector<Asked> all{{output_gradient, sim::Operand::OutputGradient, Along::Columns}};
-  if (is_rowwise()) all.push_back({weight, sim::Operand::Weight, Along::Rows});
-  ask(agreed, all);
+std::vector<ScaledProduct::Asked> ScaledProduct::asked_backward() const {
+  using enum sim::Operand;
+  const bool by_rows = agreement_.split == sim::TensorSplit::Rows;
+  std::vector<Asked> asked;
+  if (agreement_.cuts_tokens) asked.push_back({OutputGradient, is_rowwise() ? Along::Rows : Along::Columns});
+  if (by_rows) asked.push_back({OutputGradient, Along::Columns});
+  if (by_rows && is_rowwise()) asked.push_back({Weight, Along::Rows});
+  return asked;
 }
 
 // Side by side in one message. One scale a tensor is the same whatever is summed over.
-void ScaledProduct::ask(Agreed& agreed, const std::vector<Asked>& all) const {
+void ScaledProduct::ask(std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const {
+  if (!agreement_.largest_of_ranks || each.empty()) return;
   std::vector<at::Tensor> own, shapes;
-  for (const Asked& one : all) {
-    shapes.push_back(largest(one.numbers, one.which, one.along));
-    own.push_back(shapes.back().reshape({-1}));
-  }
+  for (const Read& product : products)
+    for (const auto& [which, along] : each) {
+      shapes.push_back(largest(which == sim::Operand::Weight ? product.weight : product.rows, which, along));
+      own.push_back(shapes.back().reshape({-1}));
+    }
   const at::Tensor message = at::cat(own);
   (*agreement_.largest_of_ranks)(message);
   std::int64_t begin = 0;
-  for (std::size_t at = 0; at < all.size(); ++at) {
+  for (std::size_t at = 0; at < own.size(); ++at) {
+    const auto& [which, along] = sim::at(each, at % each.size());
     const at::Tensor found = message.narrow(0, begin, own[at].numel()).view(shapes[at].sizes());
     begin += own[at].numel();
-    std::array<at::Tensor, 2>& of_operand = sim::at(agreed, all[at].which);
-    of_operand[static_cast<std::size_t>(all[at].along)] = found;
+    std::array<at::Tensor, 2>& of_operand = sim::at(sim::at(agreed, at / each.size()), which);
+    of_operand[static_cast<std::size_t>(along)] = found;
     if (!is_rowwise()) of_operand = {found, found};
   }
 }
@@ -108,8 +116,13 @@ Tile ScaledProduct::tile_of(sim::Operand which, Along along) const {
   return along == Along::Columns ? Tile{.rows = across, .columns = row.along} : Tile{.rows = row.along, .columns = across};
 }
 
+// Of no rows: nothing is larger than 0.
 at::Tensor ScaledProduct::largest(const at::Tensor& numbers, sim::Operand which, Along along) const {
-  return largest_of_tiles(numbers, tile_of(which, along));
+  const Tile tile = tile_of(which, along);
+  if (numbers.numel() > 0) return largest_of_tiles(numbers, tile);
+  const auto tiles = [](std::int64_t extent, std::int64_t side) { return side == kAll ? 1 : extent; };
+  return at::zeros({tiles(numbers.size(0), tile.rows), tiles(numbers.size(1), tile.columns)},
+                   numbers.options().dtype(numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
 }
 
 at::Tensor ScaledProduct::magnitudes(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {

@@ -14,6 +14,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "executor/kernels/eight_bits.h"
@@ -26,10 +27,11 @@ struct DelayedMaxima {
   at::Tensor seen, before;
 };
 
-// Where tensor ranks have parts of what shares a scale (sim/plan/scaled_products.h): how the weight is cut, and what makes a row of numbers the largest of
-// all ranks, in place.
+// Where tensor ranks have parts of what shares a scale, or context ranks parts of the tokens (sim/plan/scaled_products.h): how the weight is cut, and what
+// makes a row of numbers the largest of all ranks, in place.
 struct ScaleAgreement {
   sim::TensorSplit split = sim::TensorSplit::None;
+  bool cuts_tokens = false;
   std::shared_ptr<const std::function<void(const at::Tensor&)>> largest_of_ranks = nullptr;  // none: nobody else is asked
 };
 
@@ -41,8 +43,14 @@ class ScaledProduct {
   enum class Along : std::uint8_t { Rows, Columns };  // what the product sums over: down the rows, or along the columns
   // Largest magnitudes that ranks have agreed on, by operand and what is summed over; no tensor: this rank's are all.
   using Agreed = std::array<std::array<at::Tensor, 2>, sim::kNumOperands>;
-  Agreed agree(const at::Tensor& input, const at::Tensor& weight) const;                          // in front of y
-  void agree(Agreed& agreed, const at::Tensor& output_gradient, const at::Tensor& weight) const;  // in front of dx and dW
+  struct Read {
+    at::Tensor rows, weight;  // of x, or of the gradient of y, which may be none
+  };
+  // Of several products in one message: in front of y, or of dx and dW.
+  void agree_forward(std::span<Agreed> agreed, const std::vector<Read>& products) const { ask(agreed, products, asked_forward()); }
+  void agree_backward(std::span<Agreed> agreed, const std::vector<Read>& products) const { ask(agreed, products, asked_backward()); }
+  // Scales are of what is multiplied here: products with other scales are to be made one by one.
+  bool scales_what_it_reads() const { return recipe_ != sim::ScaleRecipe::Delayed; }
   // numbers [rows, columns] of any floating type -> fp32 or fp64.
   at::Tensor operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
 
@@ -64,11 +72,12 @@ class ScaledProduct {
   at::Tensor scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
   at::Tensor largest(const at::Tensor& numbers, sim::Operand which, Along along) const;
   struct Asked {
-    at::Tensor numbers;
     sim::Operand which;
     Along along;
   };
-  void ask(Agreed& agreed, const std::vector<Asked>& all) const;
+  std::vector<Asked> asked_forward() const;
+  std::vector<Asked> asked_backward() const;
+  void ask(std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const;
 
   sim::ScaleRecipe recipe_;
   DelayedMaxima maxima_;

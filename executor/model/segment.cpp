@@ -220,7 +220,8 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                         .gates = sim::heads_of(config).gate / settings.tensor.degree,
                         .value_factor = config.value_factor};
   HeadShape dealt = shape;
-  for (std::int64_t* heads : {&dealt.heads, &dealt.kv_heads, &dealt.gates}) *heads /= settings.head_ranks;
+  for (std::int64_t* heads : {&dealt.heads, &dealt.kv_heads}) *heads /= settings.head_ranks;
+  if (settings.head_ranks > 1) dealt.gates = 0;  // they stay with the tokens
   const SegmentNames names{"attention", "qkv", "projection"};
   const auto segment = [&](SegmentFunctions functions) {
     functions.rows = settings.rows;
@@ -258,6 +259,7 @@ BlockSegment make_attention(const sim::ModelConfig& config, const LayerParts& la
                                                     : attend_documents(operands, inputs.attended, form, inputs.scores);
     return gates.defined() ? gated_heads(mixed, gates, gate) : mixed;
   }};
+  functions.gated = [gate](const at::Tensor& mixed, const at::Tensor& gates) { return gated_heads(mixed, gates, gate); };
   functions.cut_heads = cut_heads(config, shape, norms, settings.tensor);
   functions.behind_in = behind_columns_of(config, shape, norms, settings);
   return segment(std::move(functions));

@@ -48,8 +48,10 @@ struct SegmentFunctions {
   std::optional<CutHeads> cut_heads = {};  // between in and what is behind it, where tensor ranks meet there
   std::function<at::Tensor(const at::Tensor& normalized)> joint = nullptr;                       // without one: `in` and what is behind it
   std::function<at::Tensor(const at::Tensor& joint, const CoreInputs& inputs)> mixed = nullptr;  // of such rows; without one: middle
-  SampleRows rows = {};                                                                          // that the segment changes
-  bool reads_all = false;                                                                        // else its core reads these rows alone
+  std::function<at::Tensor(const at::Tensor& mixed, const at::Tensor& gates)> gated =
+      nullptr;             // where gates are no columns of what is mixed
+  SampleRows rows = {};    // that the segment changes
+  bool reads_all = false;  // else its core reads these rows alone
 };
 
 class BlockSegment {
@@ -70,6 +72,7 @@ class BlockSegment {
   bool changes_heads() const { return functions_.behind_in != nullptr; }
   at::Tensor behind_columns(const at::Tensor& joint) const { return functions_.behind_in ? functions_.behind_in(joint) : joint; }
   at::Tensor core_of_heads(const at::Tensor& joint, const CoreInputs& inputs) const;
+  at::Tensor gated(const at::Tensor& mixed, const at::Tensor& gates) const { return functions_.gated(mixed, gates); }
   at::Tensor out_product(const at::Tensor& mixed, const PairMasks& masks = {}) const;
   const Leaf& late_bias() const { return leaves_.late_bias; }
   const SampleRows& rows() const { return functions_.rows; }  // that the core makes, of those of the stream

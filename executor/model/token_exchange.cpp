@@ -44,13 +44,17 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t sharer, std::int64_t rank, std::int64_t expert) {
     return numbers[(sharer * ranks + rank) * experts + expert];
   };
+  // Tensor ranks that route apart have stretches of one microbatch.
+  const std::int64_t sources = ranks * sharers, apart = position.cuts_experts_apart() ? position.degree : 1,
+                     together = sources % apart == 0 ? apart : 1, batches = sources / together;
   TokenExchange exchange{.to = RowCounts(sim::count_of(ranks)),
                          .from = RowCounts(sim::count_of(ranks)),
                          .shared = RowCounts(sim::count_of(sharers)),
                          .held = RowCounts(sim::count_of(mine)),
+                         .by_batch = RowCounts(sim::count_of(mine * batches)),
                          .sorted = {},
                          .arrived = {}};
-  std::vector<std::vector<Stretch>> by_expert(sim::count_of(mine));
+  std::vector<std::vector<Stretch>> by_expert(sim::count_of(mine), std::vector<Stretch>(sim::count_of(sources)));
   std::int64_t begin = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank)
     for (std::int64_t expert = 0; expert < mine; ++expert) {
@@ -60,13 +64,14 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   for (std::int64_t sharer = 0; sharer < sharers; ++sharer)
     for (std::int64_t rank = 0; rank < ranks; ++rank)
       for (std::int64_t expert = 0; expert < mine; ++expert) {
-        const std::int64_t count = rows(sharer, rank, own * mine + expert);
+        const std::int64_t count = rows(sharer, rank, own * mine + expert), source = rank * sharers + sharer;
         sim::at(exchange.shared, sharer) += count;
         sim::at(exchange.held, expert) += count;
-        sim::at(by_expert, expert).push_back({begin, count});
+        sim::at(exchange.by_batch, expert * batches + source / together) += count;
+        sim::at(sim::at(by_expert, expert), source) = {begin, count};
         begin += count;
       }
-  if (ranks * sharers == 1 || mine == 1) return exchange;
+  if (sources == 1 || (mine == 1 && (ranks == 1 || sharers == 1))) return exchange;
   const at::Tensor sorted = sorted_rows(by_expert, begin);
   exchange.arrived = inverse_of(sorted).to(device);
   exchange.sorted = sorted.to(device);

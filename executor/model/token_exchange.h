@@ -1,6 +1,7 @@
 // How rows travel between ranks that share the experts of a layer: rank r holds experts [r n / E, (r + 1) n / E). Rows leave in the order of
 // experts, so that those of one rank are one stretch, and arrive by the rank that they come from; there they are brought into the order of
-// experts again. The way back is the same way. Where G ranks share each expert, all of them get what came to any of them, one behind the other.
+// experts again, and of each in the order of the ranks that they came from. The way back is the same way. Where G ranks share each expert, all of them get what
+// came to any of them, one behind the other.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,6 +15,7 @@ struct TokenExchange {
   RowCounts to, from;  // rows for each rank, rows of each
   RowCounts shared;    // rows that came to each of the G
   RowCounts held;      // rows of each expert here
+  RowCounts by_batch;  // of each expert here, microbatch by microbatch: one of each data rank
   at::Tensor sorted;   // [rows here] by expert: which arrived row; without a tensor: as they arrived
   at::Tensor arrived;  // the other way round
   std::int64_t rows_here() const;

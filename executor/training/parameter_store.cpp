@@ -71,6 +71,7 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
       device_(device),
       seed_(plan.training.seed),
       recipe_(plan.workload.precision.scales()),
+      cuts_tokens_(plan.mesh.context > 1),
       scales_(model, plan, device) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
@@ -183,8 +184,11 @@ std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::Bucke
     before +=
         std::count_if(parameters.begin(), layer < slot.layer ? parameters.end() : parameters.begin() + slot.parameter, sim::is_scaled);
   }
+  const bool is_cut = tensor_.cut_of(parameter(slot)).degree > 1;
   return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before),
-                                               ScaleAgreement{.split = parameter(slot).split, .largest_of_ranks = largest_of_ranks_});
+                                               ScaleAgreement{.split = is_cut ? parameter(slot).split : sim::TensorSplit::None,
+                                                              .cuts_tokens = cuts_tokens_,
+                                                              .largest_of_ranks = largest_of_ranks_});
 }
 
 void ParameterStore::agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks) {

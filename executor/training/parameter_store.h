@@ -26,9 +26,8 @@ class ParameterStore {
                   const at::Tensor& whole);  // of a packed bucket, from all elements of the parameter, flat, on the host
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
-  ScaleHistory& scale_history() { return scales_; }  // of products whose scales come from steps before
-  void agree_on_scales_by(
-      std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has tensor ranks agree (scaled_products.h)
+  ScaleHistory& scale_history() { return scales_; }                                  // of products whose scales come from steps before
+  void agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has ranks agree (scaled_products.h)
   FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
@@ -93,6 +92,7 @@ class ParameterStore {
   std::optional<sim::BaseFormat> packed_;  // what frozen matrices of blocks are kept as
   std::uint64_t seed_;
   std::optional<sim::ScaleRecipe> recipe_;  // of products with matrices of blocks
+  bool cuts_tokens_;                        // context ranks do
   ScaleHistory scales_;
   std::shared_ptr<std::function<void(const at::Tensor&)>> largest_of_ranks_;  // where ranks agree
   std::vector<FlatBucket> buckets_;

@@ -142,7 +142,7 @@ PipelineStage::Block PipelineStage::make_block(const sim::ModelGraph& model, sim
   std::optional<Experts> experts;
   if (model.has(layer, sim::Operation::Experts)) experts.emplace(config, parts, settings.tensor);
   const ContextShape context =
-      context_shape(plan_, shared.rank, {.rotary = settings.rotary, .scores = score_form(config, parts, settings)}, shared.slice);
+      context_shape(plan_, shared.rank, {config, settings.rotary, score_form(config, parts, settings)}, shared.slice);
   return {make_attention(config, parts, settings), make_mlp(config, parts, settings), std::move(experts), context};
 }
 

@@ -78,6 +78,7 @@ class PipelineStage {
     std::optional<CutHeads> cut_heads;
     Piece heads;  // what is between these and the scores, where they are a part of their own
     std::optional<ContextAttention> context;
+    at::Tensor gates;  // [tokens, columns] of this rank's tokens, which weigh what the context's attention puts out; a leaf of autograd
     ExpertActivations experts;  // in the place of mlp.core
   };
   struct Block {

@@ -1,5 +1,7 @@
 // The compute tasks of attention in parts, where context ranks share the tokens of a sample, or its slices pass one by one: up to queries, keys and values; the scores; what
 // is behind them. Where tensor ranks meet at heads, their columns are a part in front. Exchanges stand between, and are TaskRunner's.
+#include <ATen/ops/cat.h>
+
 #include <utility>
 
 #include "executor/training/pipeline_stage.h"
@@ -22,12 +24,18 @@ void PipelineStage::begin_context(const sim::TaskKey& key, at::Tensor joint) {
         {.keeps_graph = keeps_graph(key),
          .documents = documents_of(key),
          .mixed = [&segment = segment_of(key), inputs = core_inputs(key)](const at::Tensor& rows) { return segment.mixed(rows, inputs); }});
+  if (const std::int64_t gates = context_shape_of(key).gates, rest = joint.size(1) - gates; gates > 0) {
+    kept.gates = joint.narrow(1, rest, gates).clone().requires_grad_(keeps_graph(key));
+    joint = joint.narrow(1, 0, rest).contiguous();
+  }
   std::visit([&](auto& attention) { attention.begin(std::move(joint)); }, *kept.context);
 }
 
 at::Tensor PipelineStage::end_context(const sim::TaskKey& key) {
   at::Tensor gradient = std::visit([](auto& attention) { return attention.joint_gradient(); }, context_of(key));
   block_activations(key).context.reset();
+  if (const at::Tensor gates = std::exchange(block_activations(key).gates, {}); gates.defined())
+    gradient = at::cat({gradient, gates.grad()}, 1);
   if (key.slice == sim::SliceIndex(0)) caches_.erase({key.layer, key.microbatch});
   return gradient;
 }
@@ -72,9 +80,15 @@ void PipelineStage::attention_scores(const sim::TaskKey& key) {
 
 void PipelineStage::attention_output(const sim::TaskKey& key) {
   const at::Tensor mixed = std::visit([](auto& attention) { return attention.output(); }, context_of(key));
-  if (!keeps_graph(key)) block_activations(key).context.reset();
-  const auto product = [&](const at::Tensor& x) { return segment_of(key).out_product(x, pair_masks(key, End::Out)); };
+  at::Tensor& gates = block_activations(key).gates;
+  const auto product = [&](const at::Tensor& x) {
+    return segment_of(key).out_product(gates.defined() ? segment_of(key).gated(x, gates) : x, pair_masks(key, End::Out));
+  };
   partial_ = keeps_graph(key) ? kept_of(key).core.forward(mixed, product) : product(mixed);
+  if (!keeps_graph(key)) {
+    block_activations(key).context.reset();
+    gates.reset();
+  }
   if (!shares_tensors()) segment_residual(key);
 }
 

@@ -58,6 +58,7 @@ at::Tensor QueryShare::take(const at::Tensor& joint) {
   const KeyBlock own(flat, *shape_);
   own.keys.copy_(parts.keys);
   own.values.copy_(parts.values);
+  if (shape_->heads.value_factor != 1) own.values.mul_(shape_->heads.value_factor);
   return flat;
 }
 
@@ -176,6 +177,7 @@ at::Tensor QueryShare::joint_gradient(const at::Tensor& own) {
   parts.queries.copy_(std::exchange(query_gradient_, {}));
   parts.keys.copy_(block.keys);
   parts.values.copy_(block.values);
+  if (shape_->heads.value_factor != 1) parts.values.mul_(shape_->heads.value_factor);
   apply_rotary(joint, shape_->heads, shape_->rotary, Turn::Back);
   return joint;
 }

@@ -16,8 +16,9 @@
 namespace executor {
 
 struct ContextShape {
-  HeadShape heads;  // of this tensor rank; sequence: this rank's tokens of a sample
+  HeadShape heads;  // of this tensor rank, without gates; sequence: this rank's tokens of a sample
   std::int64_t value_dim = 1;
+  std::int64_t gates = 0;  // columns behind the values, which stay with the tokens
   std::int64_t ranks = 1;  // C; slices of a sample on one rank likewise
   std::int64_t rank = 0;
   std::int64_t head_ranks =

@@ -110,7 +110,7 @@ void TaskRunner::gather_whole_state() {
 void TaskRunner::agree_on_scales(const at::Tensor& own) {
   const auto begun = std::chrono::steady_clock::now();
   const sim::Task& task = slice_.at(position_ + asked_.size() + 1);
-  communicators_.of(sim::MeshAxis::Tensor).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
+  communicators_.of(task.key.group).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
   asked_.push_back({.begun = begun, .ended = std::chrono::steady_clock::now()});
 }
 

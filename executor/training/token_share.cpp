@@ -74,14 +74,21 @@ ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const 
   const std::int64_t neighbours = has_two_levels ? plan.head_ranks() : 1, sharers = plan.mesh.tensor * neighbours;
   const ContextCut cut = attended_cut(plan, rank, slice);
   if (cut.ranks == 1) return {};
-  const sim::AttentionForm& form = plan.model.attention;
-  const std::int64_t key_width = is_latent(plan) ? form.key_width() : plan.model.head_dim, heads = plan.model.heads / sharers;
+  const sim::ModelConfig& config = block.config;
+  const sim::AttentionForm& form = config.attention;
+  const std::int64_t key_width = is_latent(plan) ? form.key_width() : config.head_dim, heads = config.heads / sharers,
+                     value_width = is_latent(plan)        ? form.v_dim
+                                   : config.value_dim > 0 ? config.value_dim
+                                                          : key_width;
   const std::int64_t inside = plan.mesh.context_rank(plan.mesh.coordinate(rank)) % neighbours;
   return {.heads = {.heads = heads,
-                    .kv_heads = std::max<std::int64_t>(1, (is_latent(plan) ? plan.model.heads : plan.model.kv_heads) / sharers),
+                    .kv_heads = std::max<std::int64_t>(1, (is_latent(plan) ? config.heads : config.kv_heads) / sharers),
                     .head_dim = key_width,
-                    .sequence = plan.workload.sequence / cut.ranks},
-          .value_dim = is_latent(plan) ? form.v_dim : key_width,
+                    .sequence = plan.workload.sequence / cut.ranks,
+                    .value_dim = value_width,
+                    .value_factor = config.value_factor},
+          .value_dim = value_width,
+          .gates = sim::heads_of(config).gate / plan.mesh.tensor,
           .ranks = cut.ranks,
           .rank = cut.rank,
           .head_ranks = neighbours,

@@ -14,8 +14,9 @@ TokenStretches stream_tokens(const sim::ParallelPlan& plan, sim::Rank rank,
 // The rows of a table of all positions that the rank's attention reads.
 at::Tensor rotary_rows(const at::Tensor& table, const sim::ParallelPlan& plan, sim::Rank rank, sim::SliceIndex slice = {});
 struct HeadsOfBlock {
-  at::Tensor rotary;      // rotary_rows(), or without a tensor
-  ScoreForm scores = {};  // of this tensor rank's heads
+  const sim::ModelConfig& config;  // of a network whose blocks are all as this one is
+  at::Tensor rotary = {};          // rotary_rows(), or without a tensor
+  ScoreForm scores = {};           // of this tensor rank's heads
 };
 ContextShape context_shape(const sim::ParallelPlan& plan, sim::Rank rank, const HeadsOfBlock& block, sim::SliceIndex slice = {});
 

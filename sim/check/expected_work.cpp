@@ -59,27 +59,47 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       ask_experts(key);
     else {
       say_word(word, key);
-      if (word == "attention" || word == "mlp") ask_for_scales(key);
+      if (word == "attention" || word == "mlp") ask_for_scales(key, word == "mlp" ? feed_forward(key) : projections(key));
     }
 }
 
-// Scales of whole tensors or of rows, found in this step, as torchao has them of shards (an amax of a DTensor is all-reduced): of two products in a row the first
-// one's matrix is cut by outputs, the second one's by inputs. Of CPU ranks, and of dense blocks.
-void StageWork::ask_for_scales(TaskKey key) {
+// What a block multiplies by: of two products in a row the first one's matrix is cut by outputs, the second one's by inputs.
+StageWork::Products StageWork::projections(const TaskKey& key) const {
+  const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
+  return {.hidden = plan_.model.hidden, .made = columns_of_heads(key), .read = sizes.heads * sizes.head_dim, .rows = tokens()};
+}
+
+StageWork::Products StageWork::feed_forward(const TaskKey& key) const {
+  const std::int64_t ffn = sizes_of(plan_.model, key.layer.value() - 1).ffn;
+  return {.hidden = plan_.model.hidden, .made = ffn * (plan_.model.gated_mlp ? 2 : 1), .read = ffn, .rows = tokens()};
+}
+
+// Scales of whole tensors or of rows, found in this step, as torchao has them of shards (an amax of a DTensor is all-reduced), of CPU ranks. Tensor ranks have
+// parts of matrices, context ranks of tokens. Of the experts of a rank each one's with the rows of each microbatch: as many as there are experts in the layer.
+void StageWork::ask_for_scales(TaskKey key, const Products& products) {
   const auto scales = plan_.workload.precision.scales();
-  const bool by_row = scales == ScaleRecipe::Rowwise, backward = key.phase == Phase::Backward;
-  if (plan_.mesh.tensor == 1 || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
+  const bool by_row = scales == ScaleRecipe::Rowwise, backward = key.phase == Phase::Backward, cut = plan_.mesh.tensor > 1,
+             shared = plan_.mesh.context > 1;
+  if (!(cut || shared) || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
   const ModelConfig& model = plan_.model;
-  if (model.experts || model.encoder || model.adapters || model.linear || model.mtp_layers > 0 || plan_.mesh.context > 1 ||
-      has_no_scales(plan_, key.layer) || key.slice.exists() || model.attention.kind == AttentionKind::Latent ||
-      sim::shares_keys(model, plan_.mesh.tensor) || model.qk_norm == QkNorm::Joint)
+  if (model.encoder || model.linear || model.mtp_layers > 0 || has_no_scales(plan_, key.layer) || key.slice.exists() ||
+      model.attention.kind == AttentionKind::Latent || (shared && (cut || model.experts)))
     return;
   const Bytes number = std::max(element_, Bytes(4));
   key.operation = Operation::AllReduce;
-  key.group = MeshAxis::Tensor;
-  if (by_row) return next(key, number * (tokens() + model.hidden));
-  next(key, number);
-  if (!backward) next(key, number * 2);
+  key.group = shared ? MeshAxis::Context : MeshAxis::Tensor;
+  const auto first = [&] {
+    if (shared) return next(key, number * (by_row ? (backward ? products.made : products.hidden) : 1));
+    if (!by_row) next(key, number * products.count);
+    if (by_row && backward) next(key, number * (products.rows + products.count * products.hidden));
+  };
+  const auto second = [&] {
+    if (shared) return next(key, number * (by_row ? (backward ? products.hidden : products.read) : 1));
+    if (!backward) next(key, number * (by_row ? products.rows + products.count * products.hidden : 2 * products.count));
+  };
+  if (products.has_second && backward) second();
+  if (products.has_first) first();
+  if (products.has_second && !backward) second();
 }
 
 // A hop of the ring and the scores of a block start together; what comes next needs both.
@@ -116,17 +136,22 @@ void StageWork::ask_experts(TaskKey key) {
   TaskKey shared = key;
   shared.group = MeshAxis::ExpertTensor;
   shared.operation = Operation::AllGather;
-  say_word(backward ? "expert_output" : "expert_input", key);
+  const auto enter = [&] {
+    say_word("expert_input", key);
+    if (form.shared_ffn > 0) ask_for_scales(key, {.hidden = plan_.model.hidden, .rows = tokens()});
+  };
+  backward ? say_word("expert_output", key) : enter();
   if (cut) next(exchange, bytes(!backward));
   if (is_shared) next(shared, bytes(!backward) * std::int64_t{degree_of_experts()});
   say_word("experts", key);
   if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
+  if (!own) ask_for_scales(key, {.hidden = plan_.model.hidden, .rows = static_cast<std::int64_t>(each), .count = form.experts});
   shared.operation = Operation::ReduceScatter;
   if (gathers) exchange.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
   if (cut) next(exchange, bytes(backward));
   if (key.phase == Phase::Recompute && !repeats_all() && !goes_on_) return;
-  say_word(backward ? "expert_input" : "expert_output", key);
+  backward ? enter() : say_word("expert_output", key);
 }
 
 // Fewer key/value heads than tensor ranks (Megatron-Core 0.16): each rank multiplies by an even part of the rows of queries, keys and values, whatever
@@ -149,28 +174,42 @@ void StageWork::meet_at_heads(TaskKey key, std::string_view behind) {
   TaskKey sums = key;
   sums.group = MeshAxis::Tensor;
   sums.operation = Operation::AllReduce;
-  say_word(backward ? behind : "attention_input", key);
+  say_projection(backward ? behind : "attention_input", key);
   next(sums, std::max(number(key.layer), Bytes(4)) * (tokens() * 2));
-  say_word(backward ? "attention_input" : behind, key);
+  say_projection(backward ? "attention_input" : behind, key);
 }
 
-void StageWork::share_heads(TaskKey key, std::string_view behind) {
+std::int64_t StageWork::columns_of_heads(const TaskKey& key) const {
   const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
   const bool makes_both = plan_.model.keys_as_values && window_of(plan_.model, key.layer.value() - 1) == 0;
   const std::int64_t values = plan_.model.value_dim > 0 ? plan_.model.value_dim : sizes.head_dim,
-                     gate = plan_.model.attention_gate ? sizes.heads * (plan_.model.head_gate ? 1 : values) : 0,
-                     columns = (sizes.heads + sizes.kv_heads) * sizes.head_dim + (makes_both ? 0 : sizes.kv_heads * values) + gate;
+                     gate = plan_.model.attention_gate ? sizes.heads * (plan_.model.head_gate ? 1 : values) : 0;
+  return (sizes.heads + sizes.kv_heads) * sizes.head_dim + (makes_both ? 0 : sizes.kv_heads * values) + gate;
+}
+
+void StageWork::share_heads(TaskKey key, std::string_view behind) {
   const bool backward = key.phase == Phase::Backward;
   TaskKey shared = key;
   shared.group = MeshAxis::Tensor;
   shared.operation = backward ? Operation::ReduceScatter : Operation::AllGather;
-  say_word(backward ? behind : "attention_input", key);
-  next(shared, number(key.layer) * (tokens() * columns));
-  say_word(backward ? "attention_input" : behind, key);
+  say_projection(backward ? behind : "attention_input", key);
+  next(shared, number(key.layer) * (tokens() * columns_of_heads(key)));
+  say_projection(backward ? "attention_input" : behind, key);
+}
+
+// A part of attention, with one of its two products or none.
+void StageWork::say_projection(std::string_view word, const TaskKey& key) {
+  say_word(word, key);
+  Products products = projections(key);
+  products.has_first = word == "attention_input";
+  products.has_second = word == "attention" || word == "attention_output";
+  ask_for_scales(key, products);
 }
 
 // From a rank's tokens to the heads that it attends with.
-void StageWork::begin_heads(TaskKey key) { meets_at_heads(key) ? meet_at_heads(key, "attention_heads") : say_word("attention_input", key); }
+void StageWork::begin_heads(TaskKey key) {
+  meets_at_heads(key) ? meet_at_heads(key, "attention_heads") : say_projection("attention_input", key);
+}
 
 // Forward reads keys and values of the slice in front, backward adds to their gradients, which that slice takes behind it.
 void StageWork::attend_slice(const TaskKey& key) {
@@ -220,7 +259,7 @@ void StageWork::attend(TaskKey key) {
     if (backward) exchange(Operation::RingHop, outside, block);
   };
   if (ranks == 1) return meet_at_heads(key, "attention");
-  backward ? say_word("attention_output", key) : begin_heads(key);
+  backward ? say_projection("attention_output", key) : begin_heads(key);
   switch (plan_.context_algorithm) {
     case ContextAlgorithm::AllGather:
       exchange(Operation::AllGather, inside, block * ranks);
@@ -239,7 +278,7 @@ void StageWork::attend(TaskKey key) {
       exchange(Operation::AllToAll, inside, backward ? query + block : output);
       break;
   }
-  backward ? begin_heads(key) : say_word("attention_output", key);
+  backward ? begin_heads(key) : say_projection("attention_output", key);
 }
 
 // A scan over context ranks: what each token has of a head (value, gate, decay; the delta rule's write, too) goes to the rank of that head, and of a group (query

@@ -271,7 +271,16 @@ class StageWork {
   void reduce_in_parts(std::size_t number, const Positions& after);
   Positions agree();
   void agree_on_maxima(std::size_t norm);
-  void ask_for_scales(TaskKey key);
+  // From `hidden` columns to `made`, and from `read` back: how many such pairs a task has, and rows of a number each that they share.
+  struct Products {
+    std::int64_t hidden = 0, made = 0, read = 0, rows = 0, count = 1;
+    bool has_first = true, has_second = true;
+  };
+  Products projections(const TaskKey& key) const;
+  void say_projection(std::string_view word, const TaskKey& key);
+  Products feed_forward(const TaskKey& key) const;
+  std::int64_t columns_of_heads(const TaskKey& key) const;
+  void ask_for_scales(TaskKey key, const Products& products);
   void validated_after(std::size_t update);
   Positions agree_in_turn(std::size_t norm);
   void await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step);

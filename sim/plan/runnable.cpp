@@ -66,9 +66,6 @@ bool changes_scores(const ParallelPlan& plan) {
   return has_effective_window(plan) || plan.model.sinks || plan.model.score_cap > 0 || plan.model.position == Position::Alibi;
 }
 
-// What slices and context ranks do not know: heads that differ by block or by kind, and what weighs their output.
-bool has_heads_of_its_own(const ModelConfig& model) { return !model.sizes.empty() || model.value_dim > 0 || model.attention_gate; }
-
 bool has_heads_of_two_widths(const ModelConfig& model) {
   return std::ranges::any_of(different_sizes(model), [&](const BlockSizes& sizes) { return sizes.head_dim != model.head_dim; });
 }
@@ -107,6 +104,14 @@ bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && s
 
 bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
   return plan.mesh.tensor > 1 && scales_whole_tensors_or_rows(plan) && plan.cluster.hardware.kind != DeviceKind::Cpu;
+}
+
+bool has_experts_of_ranks(const ParallelPlan& plan) {
+  return plan.model.experts && (plan.mesh.expert > 1 || plan.mesh.cuts_experts_apart());
+}
+
+bool shares_rows_of_experts(const ParallelPlan& plan) {
+  return parts_of_microbatches(plan) || (plan.model.experts && plan.mesh.cuts_experts_apart() && plan.mesh.expert_cut() > 1);
 }
 
 bool cuts_scaled_tiles(const ParallelPlan& plan) {
@@ -225,13 +230,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "use a tensor degree whose ranks divide them"},
     {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
      "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
-    {"/mesh/tensor",
-     [](const ParallelPlan& p) {
-       const bool is_plain = !meets_at_heads(p) && !p.model.experts && !p.model.adapters;
-       return p.mesh.tensor > 1 && scales_whole_tensors_or_rows(p) && !is_plain;
-     },
-     "tensor ranks agree on the scales of whole tensors and rows in dense blocks without adapters, whose heads they have whole",
-     "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/recompute", repeats_whole_blocks,
      "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
      "plan for the worker (software meshwright), or recompute none"},
@@ -243,26 +241,29 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.compute() == Precision::Fp16; },
      "8 bits saturate, so that a loss scale would see no overflow", "use unscaled=bf16 or unscaled=fp32"},
     {"/workload/precision",
-     [](const ParallelPlan& p) {
-       return scales_of_this_step(p) && p.model.experts && (p.mesh.expert > 1 || p.mesh.cuts_experts_apart());
-     },
-     "experts of several ranks get tokens of several microbatches at once, which would share scales", "use fp8:delayed, or expert degree 1"},
+     [](const ParallelPlan& p) { return scales_of_this_step(p) && has_experts_of_ranks(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "an expert's rows of each microbatch have scales of their own on CPU ranks alone", "use fp8:delayed, or expert degree 1"},
+    {"/mesh/expert_tensor", [](const ParallelPlan& p) { return scales_of_this_step(p) && shares_rows_of_experts(p); },
+     "ranks do not agree on scales of an expert that a degree of its own cuts, or whose rows of one microbatch go to several copies of it",
+     "use expert_tensor 1 with expert ranks for all tensor ranks, or fp8:delayed"},
+    {"/recompute_scope",
+     [](const ParallelPlan& p) { return agrees_on_scales(p) && p.model.experts && p.recomputed_modules().has(Module::SharedExperts); },
+     "shared experts that are made again would ask for their scales beside another computation", "leave shared_experts out"},
+    {"/expert_overlap", [](const ParallelPlan& p) { return agrees_on_scales(p) && p.expert_overlap; },
+     "ranks agree on scales within a computation, and not beside another one", "leave it out, or use fp8:delayed"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && packs_weights(p); },
      "frozen weights in few bits are multiplied as they are unpacked", "leave base out, or use bf16"},
     {"/mesh/tensor", [](const ParallelPlan& p) { return p.mesh.tensor > 1 && rounds_latent(p); },
      "tensor ranks have partial gradients behind what latent products lead down to, and would round each by itself", "use tensor degree 1"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && rounds_latent(p); },
-     "latent attention in 8 bit is performed on whole samples", "use context 1"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && rounds_latent(p); },
-     "latent attention in 8 bit is performed on whole samples", "use slices 1"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Delayed && p.sums_by_priority(); },
      "the next step's scales are agreed on at the end of a step, and sums by priority have none", "use fp8:tensorwise"},
     {"/mesh/tensor", scales_whole_rows_of_shards,
      "tensor ranks agree on the scales of whole tensors and rows on CPU ranks alone",
      "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/mesh/tensor", cuts_scaled_tiles, "tensor ranks would cut tiles that have one scale", "use another tensor degree, or fp8:delayed"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && scales_of_this_step(p); },
-     "context ranks would have to agree on the scales of a sample's tokens", "use fp8:delayed, or context 1"},
+    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && scales_of_this_step(p) && !agrees_on_scales(p); },
+     "context ranks agree on the scales of whole tensors and rows in dense blocks on CPUs, beside no tensor ranks",
+     "use fp8:delayed, or context 1"},
     {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && scales_of_this_step(p); },
      "a slice does not know the scales of a sample's other tokens", "use fp8:delayed, or slices 1"},
     {"/workload/optimizer",
@@ -296,10 +297,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},
     {"/model", [](const ParallelPlan& p) { return p.model.attention.kind == AttentionKind::Latent && changes_scores(p); },
      "latent attention attends by plain scores", "train a network without windows, sinks, caps or slopes"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && has_heads_of_its_own(p.model); },
-     "slices attend with heads that are alike in all blocks, without gates", "use slices 1"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && has_heads_of_its_own(p.model); },
-     "context ranks attend with heads that are alike in all blocks, without gates", "use context 1"},
     {"/model", [](const ParallelPlan& p) { return p.model.value_dim > 0 && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "values of another width than keys are performed on CPU ranks alone", "plan for a CPU"},
     {"/model", [](const ParallelPlan& p) { return has_heads_of_two_widths(p.model); },

@@ -44,19 +44,36 @@ bool meets_at_heads(const ParallelPlan& plan) {
   return plan.mesh.tensor > 1 && (shares_keys(plan.model, plan.mesh.tensor) || plan.model.qk_norm == QkNorm::Joint);
 }
 
-bool agrees_on_scales(const ParallelPlan& plan) {
-  const bool is_dense = !plan.model.experts && !plan.model.encoder && !plan.model.adapters && !plan.model.linear &&
-                        plan.model.mtp_layers == 0 && plan.model.attention.kind != AttentionKind::Latent && !meets_at_heads(plan);
-  return scales_whole_tensors_or_rows(plan) && is_dense && plan.mesh.tensor > 1 && plan.mesh.context == 1 && plan.slices == 1 &&
-         plan.cluster.hardware.kind == DeviceKind::Cpu;
+bool parts_of_microbatches(const ParallelPlan& plan) {
+  const DeviceMesh& mesh = plan.mesh;
+  return plan.model.experts && mesh.cuts_experts_apart() && mesh.expert * mesh.expert_cut() % mesh.tensor != 0;
 }
 
-std::int64_t asked_maxima(ScaleRecipe recipe, const Operator& product, std::int64_t tokens, ProductPass pass) {
-  const bool is_forward = pass == ProductPass::Forward, cuts_rows = product.split == TensorSplit::Rows;
-  if (product.split == TensorSplit::None || product.unscaled) return 0;
-  if (recipe == ScaleRecipe::Tensorwise) return is_forward ? (cuts_rows ? 1 : 2) : (cuts_rows ? 1 : 0);
-  if (cuts_rows == is_forward) return 0;
-  return tokens + (is_forward ? product.outputs : product.inputs);
+bool agrees_on_scales(const ParallelPlan& plan) {
+  const DeviceMesh& mesh = plan.mesh;
+  const bool is_known = !plan.model.encoder && !plan.model.linear && plan.model.mtp_layers == 0 &&
+                        plan.model.attention.kind != AttentionKind::Latent && plan.slices == 1 &&
+                        plan.cluster.hardware.kind == DeviceKind::Cpu;
+  const bool has_axis = mesh.context == 1 ? mesh.tensor > 1 : mesh.tensor == 1 && !plan.model.experts;
+  const bool has_whole_parts =
+      !plan.model.experts || !mesh.cuts_experts_apart() || (mesh.expert_cut() == 1 && !parts_of_microbatches(plan));
+  return scales_whole_tensors_or_rows(plan) && is_known && has_axis && has_whole_parts;
+}
+
+MeshAxis scale_axis(const ParallelPlan& plan) { return plan.mesh.context > 1 ? MeshAxis::Context : MeshAxis::Tensor; }
+
+std::int64_t asked_maxima(const ParallelPlan& plan, const Operator& product, ProductPass pass) {
+  if (product.unscaled) return 0;
+  const bool is_forward = pass == ProductPass::Forward, is_rowwise = plan.workload.precision.scales() == ScaleRecipe::Rowwise,
+             is_cut = (product.experts > 0 ? plan.mesh.expert_cut() : plan.mesh.tensor) > 1,
+             by_rows = is_cut && product.split == TensorSplit::Rows, by_columns = is_cut && product.split == TensorSplit::Columns;
+  const std::int64_t products = std::max<std::int64_t>(1, product.experts), of_tokens = plan.mesh.context > 1 ? 1 : 0;
+  if (!is_rowwise) return products * (of_tokens + (by_rows ? 1 : by_columns && is_forward ? 2 : 0));
+  const std::int64_t all = of_tokens * products * (is_forward ? product.inputs : product.outputs);
+  if (!(is_forward ? by_columns : by_rows)) return all;
+  const std::int64_t tokens = plan.shard_shape().tokens(),
+                     rows = product.experts > 0 ? rows_to_experts(*plan.model.experts, RoutedTokens{tokens}) : tokens;
+  return all + rows + products * (is_forward ? product.outputs : product.inputs);
 }
 
 bool cuts_tiles(const ModelGraph& model, TileSide side, std::int64_t tensor_degree) {

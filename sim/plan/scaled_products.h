@@ -19,18 +19,22 @@ constexpr bool is_scaled(const Parameter& of_block) { return of_block.columns > 
 std::int64_t num_scaled(const ModelGraph& model);  // weights, on all stages
 // Of the all-reduce; 0: scales are of the step itself, or nobody else is there.
 Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model);
-// Scales of the step itself, where tensor ranks have parts of what shares one: each product asks all of them for the largest magnitudes in front of
-// it, on CPU ranks. y = x W^T with W cut by rows has a part of W, and of the gradient of y; cut by columns it has parts of x and of W.
+// Scales of the step itself, where ranks have parts of what shares one: each product asks all of them for the largest magnitudes in front of it, on CPU
+// ranks. y = x W^T with W cut by rows has a part of W, and of the gradient of y; cut by columns it has parts of x and of W. Context ranks have parts of x
+// and of the gradient of y. Every product of an expert with the rows of a microbatch asks for itself; all of a rank's are one message.
 //
-//                  W cut by rows                   W cut by columns
-//   tensorwise     forward: W; backward: dy        forward: x, W                     backward reads again what forward has heard
-//   rowwise        backward: rows of dy, W^T       forward: rows of x, W             (a row is what a product sums over)
+//                  W cut by rows                   W cut by columns         tokens cut
+//   tensorwise     forward: W; backward: dy        forward: x, W            forward: x; backward: dy      what forward has heard is read again
+//   rowwise        backward: rows of dy, W^T       forward: rows of x, W    forward: x^T; backward: dy^T  (a row is what a product sums over)
 enum class ProductPass : std::uint8_t { Forward, Backward };
 bool scales_whole_tensors_or_rows(const ParallelPlan& plan);  // by what this step finds
 bool agrees_on_scales(const ParallelPlan& plan);
-bool meets_at_heads(const ParallelPlan& plan);  // tensor ranks have a part of the columns of a head, or of a norm: nobody agrees there
-// Numbers that one product of so many tokens asks for; 0: all that it reads is whole.
-std::int64_t asked_maxima(ScaleRecipe recipe, const Operator& product, std::int64_t tokens, ProductPass pass);
+MeshAxis scale_axis(const ParallelPlan& plan);  // whose ranks agree
+bool meets_at_heads(const ParallelPlan& plan);  // tensor ranks have a part of the columns of a head, or of a norm
+bool parts_of_microbatches(
+    const ParallelPlan& plan);  // reach an expert, whose other rows of the microbatch are with another rank's copy of it
+// Numbers that one product asks for; 0: all that it reads is whole. Of experts, their products together.
+std::int64_t asked_maxima(const ParallelPlan& plan, const Operator& product, ProductPass pass);
 // Tokens, or inputs and outputs, that share a scale: of recipes with tiles.
 struct TileSide {
   std::int64_t value = 1;

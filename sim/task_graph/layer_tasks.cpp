@@ -65,14 +65,15 @@ class Pass {
 
   void add_computation(const Piece& piece) {
     pieces_.push_back(piece);
-    const bool is_scaled = segment().name == Operation::Attention || segment().name == Operation::Mlp;
-    if (!is_scaled || !agrees_on_scales_) return;
-    for (const Operator& op : segment().operators) {
-      if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) continue;
+    if (!agrees_on_scales_) return;
+    const auto ask = [&](const Operator& op) {
+      if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) return;
       if (const Bytes payload = maxima(op, plan_, direction_); payload.value() > 0)
         pieces_.push_back(
-            {.operation = Operation::AllReduce, .payload = payload, .group = MeshAxis::Tensor, .of_scales = true, .parts = piece.parts});
-    }
+            {.operation = Operation::AllReduce, .payload = payload, .group = scale_axis(plan_), .of_scales = true, .parts = piece.parts});
+    };
+    const std::vector<Operator>& operators = segment().operators;
+    is_backward() ? std::for_each(operators.rbegin(), operators.rend(), ask) : std::for_each(operators.begin(), operators.end(), ask);
   }
 
   Operation name_of(const Parts& parts) const {
@@ -167,7 +168,7 @@ bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Ope
   const auto piece =
       std::ranges::find_if(recomputed, [&](const Piece& one) { return one.group == MeshAxis::None && one.operation == operation; });
   if (piece == recomputed.end()) return false;
-  const auto next = piece + 1;
+  const auto next = std::find_if(piece + 1, recomputed.end(), [](const Piece& one) { return !one.of_scales; });
   return next == recomputed.end() || (is_by_module && next->parts.segment != piece->parts.segment);
 }
 

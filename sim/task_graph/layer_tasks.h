@@ -22,7 +22,7 @@
 //     fewer key/value heads      attention_input   all_gather       attention_heads ... ;   backward: reduce_scatter
 //     norms of all heads         attention_input   all_reduce       attention_heads ... ;   backward: all_reduce
 //
-//   scales of whole tensors or rows, T > 1 (scaled_products.h): all_reduce of maxima behind attention and mlp, which ask for them on their way
+//   scales of whole tensors or rows, T > 1 or C > 1 (scaled_products.h): all_reduce of maxima behind computations that ask for them on their way
 //
 //   slices   attention_input  attention_scores  attention_output: nobody is met, but the middle reads the keys and values of slices before
 //

@@ -156,8 +156,7 @@ std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direc
 
 Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction) {
   const ProductPass pass = direction == Direction::Forward ? ProductPass::Forward : ProductPass::Backward;
-  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) *
-         asked_maxima(*plan.workload.precision.scales(), product, plan.shard_shape().tokens(), pass);
+  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * asked_maxima(plan, product, pass);
 }
 
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {

@@ -78,8 +78,6 @@ const std::vector<Refused>& refused_families() {
   static const std::vector<Refused> all = {
       {"ContextRanks ContextRanksThatDealHeads", "context ranks share the tokens of one stream, and attention to a source reads two",
        "bart blenderbot blenderbot_small longt5 m2m_100 marian mbart mt5 pegasus plbart t5 umt5"},
-      {"ContextRanks ContextRanksThatDealHeads", "context ranks attend with heads that are alike in all blocks, without gates",
-       "afmoe laguna mimo_v2_flash"},
       {"ContextRanksThatDealHeads", "all_to_all deals 4 heads and 1 key/value heads to tensor 1 x context 2 ranks",
        "falcon_7b gpt_bigcode"},
       {"SequenceParallelAndRecomputation", "tensor ranks have all rows of the source and the target",

@@ -81,6 +81,19 @@ TEST_P(Scaled, DataRanksHaveTheBitsOfOneProcess) {
     EXPECT_EQ(bitwise_difference(gradients(each, Ranks::All), alone, "gradients"), "");
 }
 
+// Experts of two ranks: each rank's rows are products of their own, added up in the order of one process.
+TEST_P(Scaled, ExpertRanksHaveTheBitsOfOneProcess) {
+  sim::ParallelPlan plan = scaled(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}), std::string(GetParam()) + " unscaled=fp32");
+  plan.workload.global_batch = 2;
+  plan.model.experts->balance_loss = 0;
+  const auto gradients = [&](const sim::ParallelPlan& of, Ranks ranks) {
+    Tensors all = train({.plan = of, .steps = 1, .ranks = ranks}).gradients.front();
+    all.erase("embedding.tokens.weight");
+    return all;
+  };
+  EXPECT_EQ(bitwise_difference(gradients(plan, Ranks::All), gradients(on_one_rank(plan), Ranks::Alone), "gradients"), "");
+}
+
 // Tokens that can be learnt, of which each rank has half.
 const std::vector<double>& losses_of(const std::string& precision) {
   static std::map<std::string, std::vector<double>> known;

@@ -31,6 +31,8 @@ sim::ModelConfig norms_behind_the_turn();
 sim::ModelConfig norms_of_all_heads();
 sim::ModelConfig one_key_head();
 sim::ModelConfig caps_and_windows();
+sim::ModelConfig gated_heads();
+sim::ModelConfig narrow_values();
 
 std::vector<Composition> of_breadth_and_slices();
 std::vector<Composition> of_experts_apart();

@@ -13,12 +13,15 @@ sim::ParallelPlan on_tensor_ranks(const sim::ModelConfig& model, bool sequence =
   return plan;
 }
 
-TEST_F(HeadMutations, NormsOfAllHeads) {
+sim::ModelConfig normed_together() {
   sim::ModelConfig model = tiny_llama();
   model.qk_norm = sim::QkNorm::Joint;
+  return model;
+}
+TEST_F(HeadMutations, NormsOfAllHeads) {
   for (const bool sequence : {false, true})
     for (const PlantedBug bug : {PlantedBug::LocalSquares, PlantedBug::MissingTensorSum})
-      expect_caught_in_fp64(on_tensor_ranks(model, sequence), bug);
+      expect_caught_in_fp64(on_tensor_ranks(normed_together(), sequence), bug);
 }
 
 // Without sequence parallelism nothing but the shared head's gradients is scattered.
@@ -43,8 +46,21 @@ TEST_F(HeadMutations, KeysBlockByBlock) {
   expect_caught_in_fp64(slopes, PlantedBug::BlocksPositions);
 }
 
-sim::ParallelPlan in_eight_bits(sim::ParallelPlan plan) {
-  plan.workload.precision = plan.workload.precision.with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);
+TEST_F(HeadMutations, HeadsOfTheirOwn) {
+  sim::ParallelPlan plan = tiny_plan(tiny_llama(), {.context = 2});
+  plan.model.attention_gate = true;
+  plan.model.value_factor = 0.5;
+  for (const sim::ContextAlgorithm algorithm : {kRing, kAllGather}) {
+    plan.context_algorithm = algorithm;
+    expect_caught_in_fp64(plan, PlantedBug::UntaughtGates);
+    expect_caught_in_fp64(plan, PlantedBug::PlainValues);
+  }
+  plan.context_algorithm = kAllToAll;
+  expect_caught_in_fp64(plan, PlantedBug::UntaughtGates);
+}
+
+sim::ParallelPlan in_eight_bits(sim::ParallelPlan plan, sim::ScaleRecipe recipe = sim::ScaleRecipe::Delayed) {
+  plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
   return plan;
 }
 TEST_F(HeadMutations, ScalesOfExpertsAndBesideAdapters) {
@@ -53,6 +69,18 @@ TEST_F(HeadMutations, ScalesOfExpertsAndBesideAdapters) {
   const sim::ParallelPlan adapters = with_adapters(tiny_plan(tiny_llama(), {.tensor = 2}));
   for (const sim::ParallelPlan& plan : {experts, adapters})
     for (const PlantedBug bug : {PlantedBug::StaleScales, PlantedBug::LocalMaximum}) expect_caught_in_fp64(in_eight_bits(plan), bug);
+}
+
+// Rows of an expert come from two ranks, whose scales are their own; products that tensor or context ranks have parts of have one scale.
+TEST_F(HeadMutations, ScalesOfThisStep) {
+  sim::ParallelPlan experts = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  experts.model.experts->balance_loss = 0;
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
+    expect_caught_in_fp64(in_eight_bits(experts, recipe), PlantedBug::SharedScales);
+    for (const sim::ParallelPlan& plan : {on_tensor_ranks(tiny_mixtral()), on_tensor_ranks(normed_together()),
+                                          with_adapters(on_tensor_ranks(tiny_llama())), tiny_plan(tiny_llama(), {.context = 2})})
+      expect_caught_in_fp64(in_eight_bits(plan, recipe), PlantedBug::LocalMaximum);
+  }
 }
 
 TEST_F(HeadMutations, PartsOfMuon) { EXPECT_GT(distance_of_parts(muon_of_parts({.tensor = 2}), PlantedBug::WholeColumns), 1e-10); }

@@ -69,6 +69,7 @@ enum class PlantedBug : std::uint8_t {
   SignedSecondMoment,    // moments in 8 bit: the second one has the map of the first
   StaleScales,           // 8 bit: delayed scales come from the step before the last
   LocalMaximum,          // 8 bit: each rank makes its scales of what it has seen itself
+  SharedScales,          // 8 bit: an expert's rows of all microbatches share scales
   UnroundedMoments,      // moments are as wide as the masters, whatever the plan says
   LocalStatistics,       // a batch norm takes this rank's samples for all
   LocalSums,             // likewise in backward
@@ -82,6 +83,8 @@ enum class PlantedBug : std::uint8_t {
   LostAtEntry,           // the sum that waits in front of a block in full precision
   NeighboursHeads,       // heads that context ranks deal out are scored with the slopes and sinks of the next rank's
   UntaughtSinks,         // what the backward of scores says of sinks is dropped
+  UntaughtGates,         // gates that stay with their tokens learn nothing
+  PlainValues,           // keys that come block by block: the factor of their values is forgotten
   LocalSquares,          // norms over all heads: a tensor rank norms by the squares of its own
   SinkOfEachBlock,       // keys that come block by block: the sink enters with each of them
   BlocksPositions,       // likewise: keys of another block stand where the own ones do
@@ -147,6 +150,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "signed_second_moment",
                                                         "stale_scales",
                                                         "local_maximum",
+                                                        "shared_scales",
                                                         "unrounded_moments",
                                                         "local_statistics",
                                                         "local_sums",
@@ -160,6 +164,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "lost_at_entry",
                                                         "neighbours_heads",
                                                         "untaught_sinks",
+                                                        "untaught_gates",
+                                                        "plain_values",
                                                         "local_squares",
                                                         "sink_of_each_block",
                                                         "blocks_positions",

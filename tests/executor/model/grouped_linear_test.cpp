@@ -1,5 +1,6 @@
 #include "executor/model/grouped_linear.h"
 
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/tensor.h>
 #include <c10/core/GradMode.h>
@@ -28,6 +29,34 @@ TEST(GroupedLinear, IsALinearAnExpert) {
   EXPECT_TRUE(output.equal(expected));
   EXPECT_TRUE(one.backward(above).equal(other.backward(above)));
   EXPECT_TRUE(grouped.gradient.equal(apart.gradient));
+}
+
+// Each stretch of an expert's rows has the scales that it has alone.
+TEST(GroupedLinear, StretchesAreProductsOfTheirOwn) {
+  const Leaf plain = random_leaf({2 * 4, 6}, 1);
+  const at::Tensor input = random_tensor({9, 6}, 2) * at::arange(1, 10, at::kDouble).view({9, 1}), above = random_tensor({9, 4}, 3);
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Blockwise}) {
+    const auto leaf = [&] {
+      return Leaf{.value = plain.value, .gradient = at::zeros_like(plain.value), .scaled = std::make_shared<const ScaledProduct>(recipe)};
+    };
+    const auto run = [&](const Leaf& weight, const RowCounts& counts, std::int64_t stretches, const at::Tensor& rows,
+                         const at::Tensor& from) {
+      Piece piece;
+      const at::Tensor output =
+          piece.forward(rows, [&](const at::Tensor& x) { return grouped_linear(x, {.weight = weight, .stretches = stretches}, counts); });
+      return at::cat({output, piece.backward(from)}, 1);
+    };
+    const Leaf together = leaf(), apart = leaf();
+    const at::Tensor all = run(together, {3, 2, 0, 4}, 2, input, above);
+    const at::Tensor first = at::cat({input.narrow(0, 0, 3)}), second = at::cat({input.narrow(0, 3, 2), input.narrow(0, 5, 4)});
+    const at::Tensor one = run(apart, {3, 0}, 1, first, above.narrow(0, 0, 3)),
+                     other = run(apart, {2, 4}, 1, second, above.narrow(0, 3, 6));
+    EXPECT_TRUE(all.equal(at::cat({one, other})));
+    EXPECT_TRUE(together.gradient.equal(apart.gradient));
+    const Leaf shared = leaf();
+    run(shared, {5, 4}, 1, input, above);
+    EXPECT_FALSE(together.gradient.equal(shared.gradient)) << "all rows of an expert have one scale";
+  }
 }
 
 // By one product, which knows where rows end from a tensor alone.

@@ -1,6 +1,7 @@
 #include "executor/model/scaled_product.h"
 
 #include <ATen/ops/arange.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/maximum.h>
 #include <ATen/ops/mm.h>
 #include <ATen/ops/zeros.h>
@@ -96,8 +97,9 @@ TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
           listens ? own.copy_(at::maximum(own, of_other.at(asked++))) : of_other.emplace_back(own.clone());
         });
         const ScaledProduct shard(recipe, {}, {.split = split, .largest_of_ranks = largest});
-        ScaledProduct::Agreed agreed = shard.agree(x_of(rank), weight_of(rank));
-        shard.agree(agreed, dy_of(rank), weight_of(rank));
+        ScaledProduct::Agreed agreed;
+        shard.agree_forward({&agreed, 1}, {{x_of(rank), weight_of(rank)}});
+        shard.agree_backward({&agreed, 1}, {{dy_of(rank), weight_of(rank)}});
         return agreed;
       };
       agreed_on(1, /*listens=*/false);
@@ -116,6 +118,33 @@ TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
         expect_same(dy_of(0), dy, OutputGradient, along, 1);
       }
     }
+}
+
+// Tokens of two ranks, and two products in one message, of which one has no token here.
+TEST(ScaledProductTest, TokensOfOtherRanksShareScales) {
+  const at::Tensor weight = waves(6, 8, 0.3), x = waves(5, 8, 0.7), dy = waves(5, 6, 0.9), more_x = x * 3, more_dy = dy * 5;
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
+    std::vector<at::Tensor> said;
+    const auto others = std::make_shared<const std::function<void(const at::Tensor&)>>([&](const at::Tensor& own) {
+      said.push_back(own.clone());
+      own.mul_(said.size() == 1 ? 3 : 5);
+    });
+    const ScaledProduct whole(recipe), part(recipe, {}, {.cuts_tokens = true, .largest_of_ranks = others});
+    std::vector<ScaledProduct::Agreed> agreed(2);
+    part.agree_forward(agreed, {{x, weight}, {x.narrow(0, 0, 0), weight}});
+    part.agree_backward(agreed, {{dy, weight}, {dy.narrow(0, 0, 0), weight}});
+    ASSERT_EQ(said.size(), 2);
+    for (const at::Tensor& message : said) EXPECT_EQ(message.chunk(2).at(1).max().item<double>(), 0);
+    using enum sim::Operand;
+    const auto expect_same = [&](const at::Tensor& own, const at::Tensor& all, sim::Operand which) {
+      for (const Along along : {Along::Columns, Along::Rows})
+        EXPECT_TRUE(part.operand(own, which, along, agreed.front())
+                        .equal(whole.operand(at::cat({own, all}), which, along).narrow(0, 0, own.size(0))))
+            << static_cast<int>(which) << static_cast<int>(along);
+    };
+    expect_same(x, more_x, Input);
+    expect_same(dy, more_dy, OutputGradient);
+  }
 }
 
 // LibTorch has the operator for CPUs, too, with one scale a tensor: what a GPU's units are given is what is rounded here.

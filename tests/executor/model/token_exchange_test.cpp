@@ -16,6 +16,7 @@ TEST(TokenExchange, BringsRowsIntoTheOrderOfExperts) {
   EXPECT_THAT(here.to, ElementsAre(3, 2));    // rank 1's own rows
   EXPECT_THAT(here.from, ElementsAre(3, 2));  // of rank 0: 1 and 2; of rank 1: 2 and 0
   EXPECT_THAT(here.held, ElementsAre(3, 2));
+  EXPECT_THAT(here.by_batch, ElementsAre(1, 2, 2, 0));
   EXPECT_EQ(here.rows_here(), 5);
   const at::Tensor arrived = at::tensor({2, 3, 3, 2, 2}, at::kLong);  // whose row
   EXPECT_TRUE(arrived.index_select(0, here.sorted).equal(at::tensor({2, 2, 2, 3, 3}, at::kLong)));
@@ -32,6 +33,22 @@ TEST(TokenExchange, OfRanksThatShareExperts) {
   EXPECT_THAT(here.held, ElementsAre(3, 4));
   const at::Tensor arrived = at::tensor({0, 0, 1, 0, 1, 1, 1}, at::kLong);
   EXPECT_TRUE(arrived.index_select(0, here.sorted).equal(at::tensor({0, 0, 0, 1, 1, 1, 1}, at::kLong)));
+}
+
+// Two data ranks of two tensor ranks, which route apart: their stretches are one microbatch, in the order of tokens.
+TEST(TokenExchange, TensorRanksHaveStretchesOfAMicrobatch) {
+  const at::Tensor counts = at::tensor({1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0}, at::kLong).view({4, 4});
+  const TokenExchange here = make_exchange(counts, {.degree = 2, .expert_degree = 4, .expert_cut = 1}, at::kCPU);
+  EXPECT_THAT(here.held, ElementsAre(10));
+  EXPECT_THAT(here.by_batch, ElementsAre(3, 7));
+}
+
+// Of ranks that share experts the rows of one come in front of the next rank's, whoever handed them on.
+TEST(TokenExchange, RowsStandInTheOrderOfTheirRanks) {
+  const at::Tensor counts = at::tensor({1, 1, 2, 2, 3, 3, 4, 4}, at::kLong).view({2, 2, 2});  // sharer, rank, expert
+  const TokenExchange here = make_exchange(counts, {.degree = 4, .expert_degree = 2, .expert_cut = 2}, at::kCPU);
+  EXPECT_THAT(here.held, ElementsAre(10));
+  EXPECT_TRUE(here.sorted.equal(at::tensor({0, 3, 4, 5, 1, 2, 6, 7, 8, 9}, at::kLong)));
 }
 
 TEST(TokenExchange, LeavesRowsAloneThatAreInOrder) {

@@ -29,7 +29,7 @@ class ContextRanks : public testing::TestWithParam<ContextCase> {
                .sequence = plan_.workload.sequence},
         table_(rotary_table(unscaled_turns(whole_.head_dim, {1e4}), whole_.sequence, at::kDouble)) {
     for (sim::Rank rank{0}; rank.value() < plan_.mesh.context; ++rank) {
-      shapes_.push_back(context_shape(plan_, rank, {.rotary = rotary_rows(table_, plan_, rank)}));
+      shapes_.push_back(context_shape(plan_, rank, {plan_.model, rotary_rows(table_, plan_, rank)}));
       tokens_.push_back(rank_tokens(plan_, rank));
     }
     for (const ContextShape& shape : shapes_)

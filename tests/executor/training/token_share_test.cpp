@@ -38,7 +38,7 @@ TEST(TokenShare, NeighboursAttendToTheTokensOfAllOfThem) {
   EXPECT_EQ(rank_tokens(plan, sim::Rank(3)), (TokenStretches{{0, 6, 2}, {2, 8, 2}}));
   const at::Tensor table = rotary_table(unscaled_turns(4, {1e4}), 16, at::kDouble);
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(3)), table.narrow(1, 4, 8)));
-  const ContextShape shape = context_shape(plan, sim::Rank(3), {});
+  const ContextShape shape = context_shape(plan, sim::Rank(3), {plan.model});
   EXPECT_EQ(shape.heads.heads, 2);
   EXPECT_EQ(shape.heads.sequence, 8);
   EXPECT_EQ(shape.ranks, 2);
@@ -54,7 +54,7 @@ TEST(TokenShare, SlicesFollowEachOtherInEachSample) {
   EXPECT_EQ(rank_tokens(plan, sim::Rank(0)), (TokenStretches{{0, 0, 16}})) << "all of the rank's";
   const at::Tensor table = rotary_table(unscaled_turns(4, {1e4}), 8, at::kDouble);
   EXPECT_TRUE(at::equal(rotary_rows(table, plan, sim::Rank(0), sim::SliceIndex(1)), table.narrow(1, 4, 4)));
-  const ContextShape shape = context_shape(plan, sim::Rank(0), {}, sim::SliceIndex(1));
+  const ContextShape shape = context_shape(plan, sim::Rank(0), {plan.model}, sim::SliceIndex(1));
   EXPECT_EQ(shape.heads.sequence, 4);
   EXPECT_EQ(shape.ranks, 2);
   EXPECT_EQ(shape.rank, 1);

@@ -2,11 +2,13 @@
 
 #include "sim/model/map_families.h"
 #include "sim/plan/scaled_products.h"
+#include "tests/sim/plan/broken.h"
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
 namespace {
 
+using testing::broken;
 using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::IsEmpty;
@@ -95,7 +97,7 @@ TEST(Runnable, NetworksOfMapsRunOnDataRanksThatShareStatistics) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/model"), Field(&Violation::where, "/recompute")));
 }
 
-// Blocks with heads of their own, values narrower than keys, and gates: not over context ranks or slices, whose exchanges know one shape of heads.
+// Blocks with heads of their own, values narrower than keys, and gates, which stay with the tokens of a context rank or a slice.
 TEST(Runnable, BlocksMayDifferInTheirHeads) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
@@ -111,8 +113,8 @@ TEST(Runnable, BlocksMayDifferInTheirHeads) {
   plan.model.value_dim = 2;
   plan.model.attention_gate = plan.model.head_gate = true;
   EXPECT_THAT(refused([](ParallelPlan&) {}), IsEmpty());
-  EXPECT_THAT(refused([](ParallelPlan& p) { p.mesh.context = 2; }), ElementsAre("/mesh/context"));
-  EXPECT_THAT(refused([](ParallelPlan& p) { p.slices = 2; }), ElementsAre("/slices"));
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.mesh.context = 2; }), IsEmpty());
+  EXPECT_THAT(refused([](ParallelPlan& p) { p.slices = 2; }), IsEmpty());
   EXPECT_THAT(refused([](ParallelPlan& p) { p.model.sizes.back().head_dim *= 2; }), ElementsAre("/model"));
   EXPECT_THAT(refused([](ParallelPlan& p) { p.cluster.hardware.kind = DeviceKind::Gpu; }), ElementsAre("/model"));
 }
@@ -224,8 +226,13 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   EXPECT_THAT(refused(PrecisionPolicy(Precision::Fp16).with(ScaleRecipe::Tensorwise, false)), wrong);
   const PrecisionPolicy delayed = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
   plan.model.attention.kind = AttentionKind::Latent;
-  EXPECT_THAT(refused(delayed), IsEmpty());
-  plan.mesh.tensor = 2;
+  for (const DeviceMesh mesh : {DeviceMesh{}, DeviceMesh{.context = 2}}) {
+    plan.mesh = mesh;
+    EXPECT_THAT(refused(delayed), IsEmpty());
+  }
+  EXPECT_THAT(refused(PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false)),
+              ElementsAre(Field(&Violation::where, "/mesh/context")));
+  plan.mesh = {.tensor = 2};
   EXPECT_THAT(refused(delayed), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
   std::vector<Violation> none;
   plan = testing::tiny_plan();
@@ -235,7 +242,7 @@ TEST(Runnable, WhatIsNotMultipliedInEightBits) {
   EXPECT_THAT(refused(delayed), wrong);
 }
 
-// A scale of this step is of the rows that an expert gets at once; ranks agree on those of whole tensors in dense blocks alone.
+// A scale of this step is of an expert's rows of a microbatch: all of these, or none, are with a copy of it.
 TEST(Runnable, ExpertsAreMultipliedInEightBits) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.cluster.hardware.kind = DeviceKind::Cpu;
@@ -245,12 +252,32 @@ TEST(Runnable, ExpertsAreMultipliedInEightBits) {
     plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
     return why_not_runnable(plan);
   };
+  const auto at = [](const char* where) { return ElementsAre(Field(&Violation::where, where)); };
   for (const ScaleRecipe recipe : {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise})
-    EXPECT_THAT(refused({.data = 2}, recipe), IsEmpty());
+    for (const DeviceMesh mesh : {DeviceMesh{.data = 2}, DeviceMesh{.data = 2, .expert = 2}, DeviceMesh{.tensor = 2}})
+      EXPECT_THAT(refused(mesh, recipe), IsEmpty());
+  EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Blockwise), IsEmpty());
+  plan.sequence_parallel = true;
+  EXPECT_THAT(refused({.tensor = 2, .expert = 2, .expert_tensor = 1}, ScaleRecipe::Tensorwise), IsEmpty());
+  EXPECT_THAT(refused({.tensor = 2, .expert = 1, .expert_tensor = 1}, ScaleRecipe::Tensorwise), at("/mesh/expert_tensor"));
+  plan.sequence_parallel = false;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
   EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Delayed), IsEmpty());
-  EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Rowwise), ElementsAre(Field(&Violation::where, "/workload/precision")));
-  EXPECT_THAT(refused({.tensor = 2}, ScaleRecipe::Delayed), IsEmpty());
-  EXPECT_THAT(refused({.tensor = 2}, ScaleRecipe::Tensorwise), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+  EXPECT_THAT(refused({.data = 2, .expert = 2}, ScaleRecipe::Rowwise), at("/workload/precision"));
+}
+
+TEST(Runnable, ContextRanksAgreeOnScalesOnCpus) {
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  const auto refused = [&](ScaleRecipe recipe) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    return why_not_runnable(plan);
+  };
+  for (const ScaleRecipe recipe : {ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise}) EXPECT_THAT(refused(recipe), IsEmpty());
+  const auto by_context = ElementsAre(Field(&Violation::where, "/mesh/context"));
+  EXPECT_THAT(refused(ScaleRecipe::Mx), by_context) << "a tile of 32 tokens is of several ranks";
+  plan.mesh.tensor = 2;
+  EXPECT_THAT(refused(ScaleRecipe::Tensorwise), by_context);
 }
 
 TEST(Runnable, TensorRanksMeetAtHeads) {
@@ -262,7 +289,8 @@ TEST(Runnable, TensorRanksMeetAtHeads) {
     plan.model.qk_norm = shares ? QkNorm::None : QkNorm::Joint;
     EXPECT_THAT(why_not_runnable(plan), IsEmpty());
     plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
-    EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/mesh/tensor")));
+    EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+    EXPECT_TRUE(agrees_on_scales(plan));
     plan.workload.precision = Precision::Bf16;
   }
 }

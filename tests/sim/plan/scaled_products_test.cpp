@@ -25,14 +25,42 @@ TEST(ScaledProducts, AShardAsksForWhatItHasAPartOf) {
   const Operator by_rows{OperatorKind::Linear, "up", 64, 256, TensorSplit::Rows},
       by_columns{OperatorKind::Linear, "down", 256, 64, TensorSplit::Columns},
       whole{OperatorKind::Linear, "whole", 64, 64, TensorSplit::None};
-  const auto asked = [](ScaleRecipe recipe, const Operator& op) {
-    return std::pair(asked_maxima(recipe, op, 32, ProductPass::Forward), asked_maxima(recipe, op, 32, ProductPass::Backward));
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  ASSERT_EQ(plan.shard_shape().tokens(), 32);
+  const auto asked = [&](ScaleRecipe recipe, const Operator& op) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    return std::pair(asked_maxima(plan, op, ProductPass::Forward), asked_maxima(plan, op, ProductPass::Backward));
   };
   EXPECT_EQ(asked(ScaleRecipe::Tensorwise, by_rows), std::pair(std::int64_t{1}, std::int64_t{1}));
   EXPECT_EQ(asked(ScaleRecipe::Tensorwise, by_columns), std::pair(std::int64_t{2}, std::int64_t{0}));
   EXPECT_EQ(asked(ScaleRecipe::Rowwise, by_rows), std::pair(std::int64_t{0}, std::int64_t{32 + 64}));
   EXPECT_EQ(asked(ScaleRecipe::Rowwise, by_columns), std::pair(std::int64_t{32 + 64}, std::int64_t{0}));
   EXPECT_EQ(asked(ScaleRecipe::Tensorwise, whole), std::pair(std::int64_t{0}, std::int64_t{0}));
+  plan.mesh = {.context = 2};  // tokens are cut, and nothing else
+  for (const Operator& op : {by_rows, by_columns, whole})
+    EXPECT_EQ(asked(ScaleRecipe::Tensorwise, op), std::pair(std::int64_t{1}, std::int64_t{1}));
+  EXPECT_EQ(asked(ScaleRecipe::Rowwise, by_rows), std::pair(std::int64_t{64}, std::int64_t{256}));
+}
+
+// Each expert's product with the rows of each microbatch asks; those that tensor ranks do not cut ask for nothing.
+TEST(ScaledProducts, ExpertsAskForEachOfTheirProducts) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2, .expert = 2});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+  Operator down{OperatorKind::Linear, "down", 64, 32, TensorSplit::Columns};
+  down.experts = 4;
+  const auto asked = [&](ScaleRecipe recipe) {
+    plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(recipe, false);
+    return asked_maxima(plan, down, ProductPass::Forward);
+  };
+  EXPECT_EQ(asked(ScaleRecipe::Tensorwise), 4 * 2);
+  EXPECT_EQ(asked(ScaleRecipe::Rowwise), 2 * plan.shard_shape().tokens() + 4 * 32);
+  EXPECT_TRUE(agrees_on_scales(plan));
+  plan.mesh.expert_tensor = 1;
+  plan.mesh.expert = 4;
+  EXPECT_EQ(asked(ScaleRecipe::Tensorwise), 0);
+  EXPECT_FALSE(parts_of_microbatches(plan));
+  plan.mesh.expert = 1;
+  EXPECT_TRUE(parts_of_microbatches(plan)) << "a tensor rank's copy of an expert gets the rank's own tokens";
 }
 
 TEST(ScaledProducts, TilesAreWholeWhereEveryPartOfAWeightIs) {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "tests/sim/plan/plans.h"
 
 namespace sim {
@@ -113,6 +115,28 @@ TEST(LayerTasks, ScalesOfShardsAreAskedForBehindTheirComputation) {
   plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Rowwise, false);
   EXPECT_EQ(forward_pieces(model, plan, block)[1].payload, Bytes(4 * (32 + 64)));
   EXPECT_THAT(operations(forward_pieces(model, plan, LayerIndex(5))), ElementsAre(Head, AllReduce, HeadExponentials, AllReduce, HeadLoss));
+}
+
+// Context ranks have parts of what each product reads; shared experts and those of tensor ranks ask within their own computations.
+TEST(LayerTasks, ContextRanksAndExpertsAskForScales) {
+  using enum Operation;
+  ParallelPlan plan = testing::tiny_plan({.context = 2});
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
+  const LayerIndex block(1);
+  const auto backward = backward_pieces(make_model_graph(plan), plan, block);
+  EXPECT_EQ(backward[0].operation, Mlp);
+  EXPECT_EQ(backward[1].group, MeshAxis::Context);
+  EXPECT_EQ(std::ranges::count_if(backward, [](const Piece& piece) { return piece.of_scales; }), 4);
+  plan.mesh = {.tensor = 2};
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64, .shared_ffn = 64};
+  plan.recompute = Recompute::Full;
+  const ModelGraph routed = make_model_graph(plan);
+  const auto forward = forward_pieces(routed, plan, block), again = recompute_pieces(routed, plan, block);
+  EXPECT_THAT(operations(forward), ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual, ExpertInput, AllReduce,
+                                               AllReduce, Experts, AllReduce, AllReduce, ExpertOutput, AllReduce, MlpResidual));
+  EXPECT_EQ(forward[10].payload, Bytes(4 * 4 * 2));
+  EXPECT_TRUE(again.back().of_scales);
+  EXPECT_TRUE(ends_recompute(again, /*is_by_module=*/false, Experts));
 }
 
 // The core alone, from what its norm put out.
