@@ -149,5 +149,19 @@ TEST(Accelerate, AScriptThatWritesItsFile) {
   EXPECT_EQ(read.plan.workload.global_batch, 16);
 }
 
+// Without a policy that wraps, its FSDP has one unit: the whole network.
+TEST(Accelerate, FsdpThatWrapsNothingHasOneUnit) {
+  const RecipeContext context{.model = testing::tiny_llama(),
+                              .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}),
+                              .sequence = 32,
+                              .global_batch = 8,
+                              .microbatch = 1};
+  const std::string file = "distributed_type: FSDP\nnum_processes: 4\nmixed_precision: bf16\nfsdp_config:\n  fsdp_offload_params: false\n";
+  const auto layers = static_cast<std::int32_t>(testing::tiny_llama().layers);
+  EXPECT_EQ(testing::imported(file, context).plan.layers_per_unit, layers);
+  EXPECT_EQ(testing::imported(file + "  fsdp_auto_wrap_policy: NO_WRAP\n", context).plan.layers_per_unit, layers);
+  EXPECT_EQ(testing::imported(file + "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n", context).plan.layers_per_unit, 1);
+}
+
 }  // namespace
 }  // namespace sim
