@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
-#include "sim/units/text_file.h"
 
 namespace sim {
 namespace {
@@ -235,12 +234,12 @@ bool is_script(const std::string& text) { return !begins_as_yaml(text) && text.f
 // A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
 RecipeReading accelerate_settings(const RecipeSource& source) {
   if (is_script(source.text)) return read_shell(source.text, source.path, source.given, {});
-  RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
+  RecipeReading reading{read_yaml(source.text, source.path), {}, source.documents};
   const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
                                   [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });
   if (named == reading.settings.end() || !is_on(named->value)) return reading;
-  const std::string path = (std::filesystem::path(source.path).parent_path() / std::filesystem::path(named->value).filename()).string();
-  for (RecipeSetting& setting : read_json(load_text_file(path), path)) reading.settings.push_back({"file." + setting.key, setting.value});
+  for (RecipeSetting& setting : read_json(text_beside(source, reading, *named), named->value))
+    reading.settings.push_back({"file." + setting.key, setting.value});
   return reading;
 }
 

@@ -396,7 +396,7 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
         reading.settings.push_back({trainer_key("fsdp_config." + setting.key), std::move(setting.value)});
     if (one.key == "config_file") {
       const std::string text = text_beside(source, reading, one);
-      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate}).settings, reading);
+      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate, reading.documents}).settings, reading);
     }
   }
 }
