@@ -4,14 +4,13 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
-#include "sim/units/text_file.h"
 
 namespace sim {
 namespace {
@@ -32,7 +31,7 @@ Written kind_written(const ParallelPlan& p) {
 void read_kind(const Value& v, Draft& d) {
   if (v.text() == "FSDP" && !d.shard) d.shard = -1;
   if (v.text() == "DEEPSPEED") d.reduces_each = d.reduces_each.value_or(false);
-  constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "MULTI_CPU", "FSDP", "DEEPSPEED"};
+  constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "FSDP", "DEEPSPEED"};
   if (std::find(std::begin(kKinds), std::end(kKinds), v.text()) == std::end(kKinds))
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
 }
@@ -98,7 +97,7 @@ constexpr Field kAccelerateFields[] = {
     {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, only_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
      [](const Value& v, Draft&) {
-       if (v.text() != "TRANSFORMER_BASED_WRAP")
+       if (v.text() != "TRANSFORMER_BASED_WRAP" && v.text() != "NO_WRAP")
          v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP");
      }},
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
@@ -213,12 +212,11 @@ constexpr LostSetting kLostOfAccelerate[] = {
     {"fp8_config.*", "how products in 8 bit are cast; in the plan as the backend usually does"},
     {"dynamo_config.dynamo_backend dynamo_backend", "compiled kernels"},
     {"ipex_config.ipex use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
-    {"use_cpu", "trains without a GPU; the plan's devices are those of the cluster"},
     {"fsdp_config.fsdp_min_num_params", "units of so many parameters; the plan gathers block by block"},
     {"fsdp_config.fsdp_cpu_offload", "parameters on the host; the plan has them on the device"},
 };
 constexpr std::string_view kAccelerateWithoutEffect =
-    "debug downcast_bf16 enable_cpu_affinity main_process_ip main_process_port main_training_function rdzv_backend same_network "
+    "use_cpu debug downcast_bf16 enable_cpu_affinity main_process_ip main_process_port main_training_function rdzv_backend same_network "
     "gpu_ids command_file commands "
     "tpu_env tpu_use_cluster tpu_use_sudo deepspeed_config.zero3_save_16bit_model deepspeed_config.deepspeed_multinode_launcher "
     "deepspeed_config.deepspeed_hostfile "
@@ -236,12 +234,12 @@ bool is_script(const std::string& text) { return !begins_as_yaml(text) && text.f
 // A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
 RecipeReading accelerate_settings(const RecipeSource& source) {
   if (is_script(source.text)) return read_shell(source.text, source.path, source.given, {});
-  RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
+  RecipeReading reading{read_yaml(source.text, source.path), {}, source.documents};
   const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
                                   [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });
   if (named == reading.settings.end() || !is_on(named->value)) return reading;
-  const std::string path = (std::filesystem::path(source.path).parent_path() / std::filesystem::path(named->value).filename()).string();
-  for (RecipeSetting& setting : read_json(load_text_file(path), path)) reading.settings.push_back({"file." + setting.key, setting.value});
+  for (RecipeSetting& setting : read_json(text_beside(source, reading, *named), named->value))
+    reading.settings.push_back({"file." + setting.key, setting.value});
   return reading;
 }
 
@@ -293,6 +291,7 @@ void settle_accelerate(Draft& draft) {
   read_of_deepspeed(draft);
   if (draft.reduces_each) settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
+  settle_unit_of_accelerate(draft);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
   const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;
   if (!is_copied || !is_sixteen_bit(draft.plan.workload.precision.compute()) || draft.scales_products) return;

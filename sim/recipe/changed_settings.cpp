@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/oumi.h"
 
 namespace sim {
 namespace {
@@ -167,7 +168,7 @@ std::vector<ChangedSetting> changed_settings(const Program& program, const Paral
   }
   of_file.take_what_goes(before, after);
   if (!of_file.all.empty()) of_file.take_what_is_left(before, after);
-  return std::move(of_file.all);
+  return in_words_of_oumi(std::move(of_file.all), said);
 }
 
 std::string to_text(const ChangedSetting& change) {

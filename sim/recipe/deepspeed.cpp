@@ -130,6 +130,7 @@ constexpr Field kDeepSpeedFields[] = {
        if (stage != d.plan.zero_stage) v.wrong(fmt::format("is {}", stage), "use 0, 1, 2 or 3");
      },
      true},
+    {"zero_optimization.reduce_scatter", "", nullptr, read_reduce_scatter},
     {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, only_said},
     {"zero_optimization.reduce_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
@@ -218,6 +219,7 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
     {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",
      "another way of the network"},
     {"compile.enabled compile.deepcompile", "compiled kernels"},
+    {"zero_optimization.zero_quantized_nontrainable_weights", "frozen weights in 8 bit; the plan keeps them as they are"},
 };
 constexpr std::string_view kDeepSpeedWithoutEffect =
     "comms_config.* steps_per_print wall_clock_breakdown memory_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* "
@@ -225,7 +227,7 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
     "comet.* monitor_config.* "
     "scheduler.* prescale_gradients gradient_predivide_factor gradient_allreduce_op checkpoint.* aio.* nebula.* timers.* disable_allgather "
     "hybrid_engine.enabled "
-    "zero_optimization.contiguous_gradients zero_optimization.reduce_scatter zero_optimization.allgather_partitions "
+    "zero_optimization.contiguous_gradients zero_optimization.allgather_partitions "
     "zero_optimization.round_robin_gradients "
     "zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
     "zero_optimization.stage3_gather_* "
@@ -234,7 +236,6 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
     "zero_optimization.cpu_offload_use_pin_memory "
     "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* zero_optimization.stage3_module_granularity_threshold "
     "zero_force_ds_cpu_optimizer "
-    "zero_optimization.zero_quantized_nontrainable_weights "
     "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters managed_gradient_accumulation dataloader_drop_last log_level "
     "local_rank seed disable_python_gc "
     "optimizer.params.torch_adam optimizer.params.adam_w_mode optimizer.params.bias_correction optimizer.params.fp32_optimizer_states "

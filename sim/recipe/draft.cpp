@@ -272,6 +272,14 @@ void read_offload(const Value& value, Draft& draft) { draft.plan.offload_optimiz
 void read_offload_of_weights(const Value& value, Draft& draft) {
   draft.plan.offload_parameters = read_place(value, draft, OnDrive::Weights);
 }
+// Of stages 1 and 2; the third has no other way, and without a stage gradients cross whole.
+void read_reduce_scatter(const Value& value, Draft& draft) {
+  const std::string* const said_stage = said(draft, "zero_optimization.stage");
+  const std::string stage = said_stage != nullptr ? *said_stage : text_of(draft, "zero-stage", "0");
+  if (!value.boolean() && (stage == "1" || stage == "2"))
+    value.lost("is false: gradients cross whole to all ranks; the plan's to their owners", "mind the time of the network");
+}
+
 std::string offload_text(const ParallelPlan& plan, OnDrive what) { return plan.has_on_drive(what) ? "nvme" : "cpu"; }
 
 namespace {

@@ -121,6 +121,7 @@ bool read_place(const Value& value, Draft& draft, OnDrive what);
 void read_offload(const Value& value, Draft& draft);
 void read_offload_of_weights(const Value& value, Draft& draft);
 std::string offload_text(const ParallelPlan& plan, OnDrive what);  // of what is off the device
+void read_reduce_scatter(const Value& value, Draft& draft);        // DeepSpeed's
 void note_unpacked(std::int64_t sequence, Draft& draft);           // a sample may have fewer tokens
 
 // Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.

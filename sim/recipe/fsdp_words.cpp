@@ -1,6 +1,8 @@
 // Facts: torch.distributed.fsdp.BackwardPrefetch.
 #include "sim/recipe/fsdp_words.h"
 
+#include <string>
+
 namespace sim {
 
 // BACKWARD_PRE is its default, and what a plan gathers.
@@ -10,6 +12,17 @@ void read_backward_prefetch(const Value& value, Draft&) {
   if (value.text() == "NO_PREFETCH" || !is_on(value.text()))
     value.lost("gathers nothing ahead in the backward; the plan gathers one unit",
                "mind that it waits longer; \"prefetch\": 0 in the plan gathers nothing ahead in the forward, either");
+}
+
+void settle_one_unit(Draft& draft, std::string_view setting) {
+  draft.plan.layers_per_unit = static_cast<std::int32_t>(draft.plan.model.layers);
+  draft.notes.push_back({std::string(setting), "wraps no layer by itself: the network is one unit there, and in the plan",
+                         "wrap its blocks, which takes less memory"});
+}
+
+void settle_unit_of_accelerate(Draft& draft) {
+  const std::string policy = text_of(draft, "fsdp_config.fsdp_auto_wrap_policy", "NO_WRAP");
+  if (text_of(draft, "distributed_type", "") == "FSDP" && policy == "NO_WRAP") settle_one_unit(draft, "fsdp_config.fsdp_auto_wrap_policy");
 }
 
 }  // namespace sim

@@ -1,10 +1,16 @@
 // Words of PyTorch's FSDP that several programs pass on.
 #pragma once
 
+#include <string_view>
+
 #include "sim/recipe/draft.h"
 
 namespace sim {
 
 void read_backward_prefetch(const Value& value, Draft& draft);
+
+// Without a policy that wraps, all blocks are gathered together; `setting` would say one.
+void settle_one_unit(Draft& draft, std::string_view setting);
+void settle_unit_of_accelerate(Draft& draft);  // where its file has none
 
 }  // namespace sim

@@ -118,7 +118,10 @@ StartedScript started_script(const std::string& text) {
     const std::string by_slurm = started_by_srun(line);
     for (std::string word : words_of(line)) {
       std::erase_if(word, [](char c) { return c == '"' || c == '\'' || c == ';'; });
-      const bool is_started = word == by_slurm || word.starts_with("./") || has_name(kStarts, before);
+      if (word == "$(dirname") continue;  // $(dirname $0)/other.sh
+      if (const std::size_t folder = word.find(")/"); word.starts_with("$") && folder != std::string::npos) word.erase(0, folder + 2);
+      const bool is_first = before.empty() && word.find('=') == std::string::npos;
+      const bool is_started = is_first || word == by_slurm || word.starts_with("./") || has_name(kStarts, before);
       const bool is_sourced = before == "source" || before == ".";
       before = word;
       if (!word.ends_with(".sh") || !is_started || word.starts_with("-")) continue;
@@ -255,8 +258,10 @@ std::string name_of_started(const std::string& command) {
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
   const std::string name = name_of_started(command);
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
-  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation", "evaluation", "evaluate"};
-  const bool is_other = std::ranges::any_of(kOfOthers, holds) || name.starts_with("generate") || name.starts_with("eval.");
+  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation",  "evaluation",
+                                            "evaluate",  "convert",         "checkpoint_util", "preprocess"};
+  const bool is_other = std::ranges::any_of(kOfOthers, holds) || name.starts_with("generate") || name.starts_with("eval.") ||
+                        name.starts_with("merge_") || started_program(command).ends_with("tasks/main.py");
   constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
   if (is_other && std::ranges::none_of(kOfTrainings, holds))
     throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
@@ -278,12 +283,48 @@ void refuse_other_steps(const std::string& path, const std::string& command) {
                              "give the script of a fine-tuning or a pretraining"}});
 }
 
-// PyTorch/XLA says it in front of the line.
-void refuse_other_machines(const std::string& path, const Texts& environment) {
-  const auto device = environment.find("PJRT_DEVICE");
-  if (device != environment.end() && device->second != "CUDA" && device->second != "GPU")
+// Megatron-LM's other scripts take GPT's sizes for networks of another form. BERT may be the one of --model.
+void refuse_other_networks(const std::string& path, const std::string& command, bool is_given) {
+  struct Script {
+    std::string_view begins, network;
+  };
+  constexpr Script kScripts[] = {{"pretrain_t5", "an encoder with a decoder"},
+                                 {"pretrain_ict", "two encoders"},
+                                 {"pretrain_realm", "two encoders"},
+                                 {"pretrain_retro", "a network with retrieved texts"},
+                                 {"pretrain_vi", "a network of images"},
+                                 {"pretrain_vlm", "a network of images"},
+                                 {"pretrain_bert", "an encoder"}};
+  const std::string name = name_of_started(command);
+  if (started_program(command).find("multimodal/") != std::string::npos)
     throw InputError(path,
-                     {{"PJRT_DEVICE", fmt::format("is {}: XLA on another machine", shown(device->second)), "give a recipe for GPUs"}});
+                     {{"", fmt::format("starts {} of a network of images", name), "give the script of a network of blocks of one kind"}});
+  const auto found = std::ranges::find_if(kScripts, [&](const Script& one) { return name.starts_with(one.begins); });
+  if (found == std::end(kScripts)) return;
+  const bool is_bert = found->begins == "pretrain_bert";
+  if (!is_bert || !is_given)
+    throw InputError(path, {{"", fmt::format("starts {}, which trains {}; its arguments are read as GPT's", name, found->network),
+                             is_bert ? "give its config.json by --model" : "give the script of a network of blocks of one kind"}});
+}
+
+// PyTorch/XLA says it in front of the line, or by who starts it; others among the settings.
+void refuse_other_machines(const std::string& path, const RecipeReading& reading) {
+  const auto refuse = [&](const std::string& where, const std::string& problem) {
+    throw InputError(path, {{where, problem, "give a recipe for GPUs"}});
+  };
+  const auto device = reading.environment.find("PJRT_DEVICE");
+  if (device != reading.environment.end() && device->second != "CUDA" && device->second != "GPU")
+    refuse("PJRT_DEVICE", fmt::format("is {}: XLA on another machine", shown(device->second)));
+  for (const std::string& word : words_of(reading.command))
+    if (word.ends_with("xla_spawn.py") || word.ends_with("gaudi_spawn.py")) refuse("", fmt::format("starts {}: another machine", word));
+  constexpr std::string_view kWithoutGpus =
+      "cpu tpu use_cpu use-cpu no_cuda no-cuda use_tpu use_hpu use-hpu use_habana use-habana use_ipex use_xpu";
+  constexpr std::string_view kOtherKinds = "cpu tpu hpu mps xpu";
+  for (const RecipeSetting& one : reading.settings) {
+    const bool is_flag = has_name(kWithoutGpus, one.key) && (one.value == "true" || one.value == "True" || one.value == "1");
+    if (is_flag || (one.key.ends_with("trainer.accelerator") && has_name(kOtherKinds, one.value)))
+      refuse(one.key, fmt::format("is {}: a training without GPUs", one.value));
+  }
 }
 
 Draft draft_for(const Program& program, const RecipeContext& context) {
@@ -347,7 +388,8 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   refuse_foreign_command(path, reading.command);
   refuse_what_trains_nothing(path, reading.command);
   if (program == &kTrainer) refuse_other_steps(path, reading.command);
-  refuse_other_machines(path, reading.environment);
+  if (program == &kMegatron) refuse_other_networks(path, reading.command, context.model.has_value());
+  refuse_other_machines(path, reading);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, given);
   draft.documents = std::move(reading.documents);

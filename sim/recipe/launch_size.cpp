@@ -352,6 +352,13 @@ void note_other_counts(Draft& draft) {
     draft.notes.push_back({"CUDA_VISIBLE_DEVICES",
                            fmt::format("has {}, and the line starts {} a node", counted(*visible, "device"), counted(*of_node, "process")),
                            "correct one of them"});
+  const Count started_of_node = of_node ? of_node : devices_of_node(draft.launch.job);
+  const std::int64_t of_host = draft.plan.cluster.devices_per_host();
+  if (started_of_node && *started_of_node > 0 && *started_of_node < std::min(of_host, taken))
+    draft.notes.push_back({"--cluster",
+                           fmt::format("has {} a node, and the recipe starts {}: its ranks stand further apart than the plan's",
+                                       counted(of_host, "device"), counted(*started_of_node, "process")),
+                           "give a cluster with as many a node"});
 }
 
 }  // namespace sim

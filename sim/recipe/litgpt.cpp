@@ -100,13 +100,22 @@ constexpr std::string_view kLitgptWithoutEffect =
 // Behind the program's name stands what it does, and the network or checkpoint.
 bool is_line_of_litgpt(std::string_view text) { return text.find("litgpt ") != std::string_view::npos && !begins_as_yaml(text); }
 
+// `litgpt pretrain_mixed NAME` of a fork: told by its name, and its network is not left to another.
+void take_other_command(const std::vector<std::string>& words, RecipeReading& reading) {
+  const auto own = std::ranges::find_if(words, [](const std::string& word) { return word == "litgpt" || word.ends_with("/litgpt"); });
+  if (words.end() - own < 2 || own[1].starts_with("-")) return;
+  reading.settings.push_back({"litgpt " + own[1], "true"});
+  if (words.end() - own > 2 && !own[2].starts_with("-"))
+    reading.settings.push_back({own[1].starts_with("pretrain") ? "model_name" : "checkpoint_dir", shown(own[2])});
+}
+
 // `litgpt finetune_lora DIR`: which of its programs, and the network or checkpoint. Its plain finetune is finetune_lora.
 void take_command_of_litgpt(RecipeReading& reading) {
   const std::vector<std::string> words = words_of(reading.command);
   const auto program = std::ranges::find_if(words, [](const std::string& word) {
     return has_name("pretrain finetune finetune_full finetune_lora finetune_adapter finetune_adapter_v2", word);
   });
-  if (program == words.end()) return;
+  if (program == words.end()) return take_other_command(words, reading);
   const auto take = [&](const std::string& key, const std::string& value) {
     if (first_named(key, reading.settings) == nullptr) reading.settings.push_back({key, value});
   };

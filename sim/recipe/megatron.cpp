@@ -9,10 +9,12 @@
 #include "sim/plan/field_words.h"
 #include "sim/recipe/accelerate_megatron.h"
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/beside.h"
 #include "sim/recipe/megatron_adapters.h"
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_stages.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/nemo_hydra.h"
 #include "sim/recipe/network.h"
@@ -23,8 +25,6 @@
 
 namespace sim {
 namespace {
-
-constexpr std::int64_t kMostChunks = 10'000;
 
 void refuse_experts(const ExpertForm& form, Judgement& judgement) {
   judgement.refuse(form.score == RouterScore::Sigmoid && form.renormalised != (form.topk > 1), "/model/norm_topk_prob",
@@ -217,13 +217,22 @@ void doubt_network_of_script(RecipeReading& reading) {
     return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
   };
   const std::string script = script_of(reading.command);
-  const bool is_its_own = script.find("gpt") != std::string::npos || script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";
+  const bool is_of_hybrids = script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";  // Mamba-2, where no option says more
+  if (is_of_hybrids && !says("spec is-hybrid-model hybrid-*")) reading.settings.push_back({"is-hybrid-model", "true"});
+  const bool is_its_own = script.find("gpt") != std::string::npos || is_of_hybrids;
   if (script.empty() || is_its_own || !says("hidden-size")) return;
   std::string open;
   for (const Kind& kind : kKinds)
     if (!says(kind.options)) open += fmt::format("{}{}", open.empty() ? "" : " or ", kind.words);
   if (open.empty()) return;
   reading.settings.push_back({std::string(kNetworkOfCode), script + " makes the network, and no option names its " + open});
+}
+
+// DeepSpeed's file, where it lies beside the script.
+void read_deepspeed_beside(const RecipeSource& source, RecipeReading& reading) {
+  for (const RecipeSetting& one : reading.settings)
+    if (usual(one.key) == "deepspeed-config" && !reading.documents.contains(one.value))
+      if (std::optional<std::string> text = script_beside(source.path, one.value)) reading.documents[one.value] = std::move(*text);
 }
 
 RecipeReading megatron_settings(const RecipeSource& source) {
@@ -235,6 +244,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
                                                                 : RecipeReading{read_yaml(source.text, source.path), {}, {}};
   std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("ENV_VARS"); });
   take_defaults_of_swift(reading);
+  read_deepspeed_beside(source, reading);
   read_hydra_file(source, reading);
   if (is_of_nemo_hydra(reading.settings))
     reading.settings = arguments_of_nemo_hydra(reading.settings);
@@ -258,56 +268,6 @@ const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::s
                                     "model-author model-name system split-dataset-ratio use-hf load-safetensors merge-lora "
                                     "load-from-cache-file ignore-args-error padding-free " +
                                     std::string(kNetworkOfCode) + " ";
-
-void settle_uneven(Draft& draft) {
-  const std::int64_t stages = draft.plan.mesh.pipeline, layers = draft.plan.model.layers, chunks = draft.plan.chunks;
-  const std::int64_t named = (draft.first_blocks ? 1 : 0) + (draft.last_blocks ? 1 : 0);
-  const std::int64_t rest = layers - draft.first_blocks.value_or(0) - draft.last_blocks.value_or(0), others = stages - named;
-  if (others < 1 || rest < others * chunks || rest % (others * chunks) != 0 || draft.first_blocks.value_or(chunks) % chunks != 0 ||
-      draft.last_blocks.value_or(chunks) % chunks != 0)
-    return draft.wrong.push_back({"decoder-first-pipeline-num-layers",
-                                  fmt::format("first {} and last {} of {} blocks leave {} for {} stages of {} chunks",
-                                              draft.first_blocks.value_or(0), draft.last_blocks.value_or(0), layers, rest, others, chunks),
-                                  "correct them"});
-  for (std::int64_t part = 0; part < stages * chunks; ++part) {
-    const std::int64_t stage = part % stages;
-    const std::int64_t blocks = stage == 0 && draft.first_blocks           ? *draft.first_blocks
-                                : stage == stages - 1 && draft.last_blocks ? *draft.last_blocks
-                                                                           : rest / others;
-    draft.blocks.push_back(blocks / chunks);
-  }
-}
-
-// Embedding and loss counted as blocks: the first part has one fewer, and the last.
-void settle_counted(Draft& draft) {
-  const std::int64_t parts = std::int64_t{draft.plan.mesh.pipeline} * draft.plan.chunks;
-  const std::int64_t counted = draft.plan.model.layers + (draft.embedding_counts ? 1 : 0) + (draft.loss_counts ? 1 : 0);
-  if (counted % parts != 0)
-    return draft.wrong.push_back({"account-for-embedding-in-pipeline-split",
-                                  fmt::format("{} blocks with embedding and loss do not go into {} chunks", counted, parts),
-                                  "correct them"});
-  draft.blocks.assign(count_of(parts), counted / parts);
-  draft.blocks.front() -= draft.embedding_counts ? 1 : 0;
-  draft.blocks.back() -= draft.loss_counts ? 1 : 0;
-}
-
-void settle_stages(Draft& draft) {
-  ParallelPlan& plan = draft.plan;
-  const std::int64_t counted = plan.model.layers + (draft.embedding_counts ? 1 : 0) + (draft.loss_counts ? 1 : 0);
-  if (draft.blocks_of_chunk)
-    plan.chunks =
-        static_cast<std::int32_t>(std::clamp<std::int64_t>(counted / (plan.mesh.pipeline * *draft.blocks_of_chunk), 1, kMostChunks));
-  if (plan.mesh.pipeline == 1) plan.chunks = 1;
-  plan.schedule = plan.chunks > 1 ? "interleaved" : "1f1b";
-  if (plan.chunks == 1 && std::exchange(plan.microbatch_group, 0) > 0)
-    draft.notes.push_back({"microbatch-group-size-per-virtual-pipeline-stage", "is of interleaved chunks, and there is one a stage",
-                           "the order is 1f1b without it"});
-  if (plan.mesh.pipeline == 1 || !draft.blocks.empty()) return;
-  if (draft.first_blocks || draft.last_blocks)
-    settle_uneven(draft);
-  else if (draft.embedding_counts || draft.loss_counts)
-    settle_counted(draft);
-}
 
 // Without overlap all gradients of a rank wait for the last of them: one bucket. With it a bucket has 40 million, and more from 40 data ranks on.
 void settle_buckets(Draft& draft) {

@@ -67,6 +67,14 @@ void read_granularity(const Value& v, Draft& d) { d.plan.recompute = static_cast
 void read_old_recompute(const Value& v, Draft& d) {
   if (v.boolean()) d.plan.recompute = Recompute::Full;
 }
+// The old name alone asked for it; the new one is of --recompute-granularity full, but for MindSpeed's recomputation at another time.
+void read_recompute_method(const Value& v, Draft& d) {
+  if (!is_on(v.text()) || d.said.contains("recompute-granularity")) return;
+  const bool is_of_mindspeed = said(d, "recompute-in-advance") != nullptr || said(d, "recompute-in-bubble") != nullptr;
+  if (v.key() != "recompute-method" || is_of_mindspeed) return static_cast<void>(d.plan.recompute = Recompute::Full);
+  d.unknown.push_back({"recompute-method", "is given without recompute-granularity: nothing is recomputed there, nor in the plan",
+                       "add --recompute-granularity full, if it is meant"});
+}
 // In the order of ScaleRecipe; rows have none.
 constexpr std::string_view kScaleNames[] = {"delayed", "tensorwise", "", "mxfp8", "blockwise"};
 bool is_four_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() == ScaleRecipe::Nvfp4; }
@@ -285,9 +293,7 @@ constexpr Field kFields[] = {
      read_recomputed_modules},
     {"recompute-method", "activations-checkpoint-method",
      [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, p.recompute_scope.first > 0 ? "block" : "uniform"); },
-     [](const Value& v, Draft& d) {
-       if (is_on(v.text()) && said(d, "recompute-granularity") == nullptr) d.plan.recompute = Recompute::Full;
-     }},
+     read_recompute_method},
     {"recompute-num-layers", "checkpoint-num-layers activations-checkpoint-num-layers",
      [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, std::to_string(std::max(1, p.recompute_scope.first))); },
      [](const Value& v, Draft& d) {

@@ -135,6 +135,9 @@ void read_form(Draft& draft, ModelConfig& model) {
   if (is_gated && is_squared) draft.wrong.push_back({"squared-relu", "stands beside a gated feed-forward", "leave one out"});
   const std::string norm = word_of(draft, "normalization", "LayerNorm");
   const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
+  if (!is_rms && !has_name("LayerNorm layernorm layernorm1p", norm))
+    draft.lost.push_back(
+        {"normalization", fmt::format("'{}': taken as LayerNorm", norm), "give --model, if its time or weights are others"});
   model.norm = is_rms ? Norm::RmsNorm : Norm::LayerNorm;
   const std::string position = text_of(draft, "position-embedding-type", "learned_absolute");
   const bool is_scaled = position == "yarn" || position == "mrope";

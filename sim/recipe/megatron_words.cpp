@@ -123,6 +123,8 @@ void read_precision(const Value& v, Draft& d) {  // NeMo's one word
 }
 
 void read_dispatcher(const Value& v, Draft& d) {
+  if (!has_name("flex alltoall alltoall_seq allgather", v.text()))
+    v.lost(v.text() + ": another way of tokens to experts; the plan's exchange all to all", "mind the time of the network");
   d.plan.token_dispatcher = v.text() == "flex"                  ? TokenDispatcher::Hierarchical
                             : v.text().starts_with("allgather") ? TokenDispatcher::AllGather
                                                                 : TokenDispatcher::AllToAll;

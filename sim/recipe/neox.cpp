@@ -94,6 +94,7 @@ constexpr Field kOwnOfNeox[] = {
      }},
     {"checkpoint-activations", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::None ? "false" : "true"); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
+    {"zero-optimization.reduce-scatter", "", nullptr, read_reduce_scatter},
     {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said, false, "zero-stage"},
     {"gates", "", nullptr,
      [](const Value& v, Draft&) {
@@ -175,7 +176,7 @@ const std::string kNeoxWithoutEffect =
     " scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
     "rmsnorm-fusion init-method output-layer-init-method output-layer-parallelism use-bias-in-attn-linear use-bias-in-norms use-wandb "
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
-    "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size zero-optimization.reduce-scatter "
+    "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size "
     "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
     "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* te-fp8-amax-* te-fp8-margin "
     "te-fp8-mha "
@@ -190,7 +191,12 @@ const std::string kNeoxWithoutEffect =
 
 RecipeReading neox_settings(const RecipeSource& source) {
   RecipeReading reading{read_yaml(source.text, source.path), {}, {}};
-  for (RecipeSetting& setting : reading.settings) setting = as_an_argument(setting);
+  const auto is_bf16 = [](const RecipeSetting& one) { return one.key == "fp16.type" && (one.value == "bfloat16" || one.value == "bf16"); };
+  const bool is_old_bf16 = std::ranges::any_of(reading.settings, is_bf16);  // "fp16": {"type": "bfloat16"} of its release 1
+  for (RecipeSetting& setting : reading.settings) {
+    if (is_old_bf16 && setting.key == "fp16.enabled") setting.key = "bf16.enabled";
+    setting = as_an_argument(setting);
+  }
   // Degrees first: others are read with them.
   std::stable_partition(reading.settings.begin(), reading.settings.end(),
                         [](const RecipeSetting& one) { return one.key.ends_with("model-parallel-size"); });
@@ -275,6 +281,7 @@ void settle_neox(Draft& draft) {
   if (!draft.fp32_gradients) draft.fp32_gradients = false;  // of the type of the weights, as DeepSpeed has them
   if (!draft.microbatch && !draft.global_batch) draft.microbatch = 1;
   settle_scaled_products(draft);
+  draft.said.try_emplace("deepspeed", "true");  // whose stages need not be even
   settle_megatron(draft);
   settle_attention_of_neox(draft);
   settle_drives(draft);

@@ -1,6 +1,9 @@
 // Facts: oumi 0.5: core/configs/params (model_params, training_params, peft_params, fsdp_params, deepspeed_params), TrainingParams.to_hf.
 #include "sim/recipe/oumi.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "sim/recipe/accounting.h"
 
 namespace sim {
@@ -40,6 +43,39 @@ constexpr Renaming kOumiNames[] = {
     {"deepspeed.offload_param.device", "", "offload_param_device", ""},
 };
 
+// As ZERO_2 or SHARD_GRAD_OP: "zero2_offload", "shard_grad_op auto_wrap".
+std::string in_capitals(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text.substr(0, text.find(' '));
+}
+
+std::string value_in_file(std::string_view key, const SettingsInFile& said) {
+  for (const auto& [name, setting] : said)
+    if (setting.key == key) return setting.value;
+  return "";
+}
+
+// A layout of the Trainer is one word; there it is switched on, and has settings of its own.
+void add_layout(const std::string& section, const std::string& key, const std::string& word, const SettingsInFile& said,
+                std::vector<ChangedSetting>& all) {
+  const std::string enable = section + ".enable_" + section, before = value_in_file(enable, said);
+  const auto add = [&](const std::string& name, const std::string& after) {
+    if (const std::string was = value_in_file(name, said); was != after) all.push_back({name, was, after});
+  };
+  if (word.empty()) return all.push_back({enable, before.empty() ? "true" : before, "false"});
+  if (!is_on(before)) add(enable, "true");
+  add(section + "." + key, section == "deepspeed" ? "ZERO_" + word.substr(4, 1) : in_capitals(word));
+  if (word.ends_with("offload")) add("deepspeed.offload_optimizer.device", "cpu");
+}
+
+ChangedSetting named_by_oumi(ChangedSetting change) {
+  for (const Renaming& one : kOumiNames)
+    if (one.argument == change.key && (one.becomes.empty() || one.becomes == change.after))
+      return {std::string(one.key), change.before, one.value.empty() ? change.after : std::string(one.value)};
+  change.key.insert(0, change.key.starts_with("lora_") ? "peft." : "training.");
+  return change;
+}
+
 constexpr std::string_view kSections[] = {"training.trainer_kwargs.", "training.", "peft.", "model."};
 
 bool is_switched_on(std::string_view key, const RecipeSettings& settings) {
@@ -71,6 +107,20 @@ RecipeSettings arguments_of_oumi(const RecipeSettings& settings) {
     argument.written = one.key;
     all.push_back(std::move(argument));
   }
+  return all;
+}
+
+std::vector<ChangedSetting> in_words_of_oumi(std::vector<ChangedSetting> changes, const SettingsInFile& said) {
+  const auto model = said.find("model_name_or_path");
+  if (model == said.end() || model->second.key != "model.model_name") return changes;
+  std::vector<ChangedSetting> all;
+  for (ChangedSetting& change : changes)
+    if (change.key == "deepspeed")
+      add_layout("deepspeed", "zero_stage", change.after, said, all);
+    else if (change.key == "fsdp" || change.key == "fsdp.enable_fsdp")
+      add_layout("fsdp", "sharding_strategy", change.after, said, all);
+    else
+      all.push_back(change.key.find('.') == std::string::npos ? named_by_oumi(std::move(change)) : std::move(change));
   return all;
 }
 

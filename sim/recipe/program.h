@@ -36,6 +36,7 @@ struct RecipeSource {
   std::string text, path;
   const Texts& given;
   const Program& program;
+  Texts documents{};  // files that a script wrote before this one was read
 };
 
 struct Program {

@@ -17,7 +17,29 @@ bool is_literal(std::string_view value) {
   return number_in<double>(value) && value.find_first_of("infa") == std::string_view::npos;
 }
 
-bool begins_as_python(std::string_view text) { return text.starts_with("import ") || text.starts_with("from "); }
+namespace {
+
+// Behind comments and the text that says what a module is for.
+std::string_view behind_words_of_python(std::string_view text) {
+  for (;;) {
+    const std::size_t begin = text.find_first_not_of(" \t\r\n");
+    text.remove_prefix(std::min(begin, text.size()));
+    const std::string_view quotes = text.substr(0, 3);
+    const bool is_text = quotes == "\"\"\"" || quotes == "'''";
+    if (!is_text && !text.starts_with("#")) return text;
+    const std::size_t end = is_text ? text.find(quotes, 3) : text.find('\n');
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + (is_text ? 3 : 1));
+  }
+}
+
+}  // namespace
+
+bool begins_as_python(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find('\n'));
+  if (first.starts_with("#!")) return first.find("python") != std::string_view::npos;
+  const std::string_view code = behind_words_of_python(text);
+  return code.starts_with("import ") || code.starts_with("from ");
+}
 
 bool begins_as_json(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t\r\n\xef\xbb\xbf");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <sstream>
 
 namespace sim {
 namespace {
@@ -52,6 +53,25 @@ Verdict next_option(ShellScope& scope, const std::string& letters, const std::st
   scope.variables["OPTARG"] = {!has_value ? "" : !is_apart ? word.substr(2) : at < all.size() ? all[at] : ""};
   scope.variables["OPTIND"] = {std::to_string(at + (has_value && is_apart ? 2 : 1))};
   return Verdict::Yes;
+}
+
+std::vector<std::string> options_of_variables(const ShellScope& scope) {
+  std::vector<std::string> words;
+  for (const auto& [name, values] : scope.variables)
+    if (!values.empty() && values.front().find_first_not_of(" \n\t") != std::string::npos &&
+        std::string_view(values.front()).substr(values.front().find_first_not_of(" \n\t")).starts_with("--"))
+      for (const std::string& value : values) {
+        std::istringstream parts(value);
+        for (std::string part; parts >> part;) words.push_back(part);
+      }
+  return words;
+}
+
+Texts environment_in(const ShellScope& scope) {
+  Texts found;
+  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE"})
+    if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
+  return found;
 }
 
 }  // namespace sim

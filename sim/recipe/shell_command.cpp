@@ -68,9 +68,12 @@ bool ShellCommandCursor::is_definition() const {
   return text_.substr(at).starts_with("()");
 }
 
-std::vector<std::string> ShellCommandCursor::take_test(std::string_view close) {
+std::optional<std::vector<std::string>> ShellCommandCursor::take_test(std::string_view close) {
   std::vector<std::string> raw;
-  for (skip_blank(); at_ < text_.size(); skip_blank()) {
+  const bool is_of_a_line = close == "]";  // [[ may go on below
+  const auto skip = [&] { is_of_a_line ? skip_spaces() : skip_blank(); };
+  for (skip(); at_ < text_.size(); skip()) {
+    if (is_of_a_line && (text_[at_] == '\n' || text_[at_] == ';')) return std::nullopt;
     const std::size_t begin = at_;
     at_ = end_of_shell_word(text_, at_);
     if (at_ == begin) at_ += text_.substr(at_, 2) == "&&" || text_.substr(at_, 2) == "||" ? 2 : 1;
@@ -118,6 +121,9 @@ void ShellCommandCursor::take_documents(RawCommand& command) {
     std::string end = word;
     std::erase_if(end, [](char c) { return c == '"' || c == '\'' || c == '\\'; });
     const std::size_t line = text_.find('\n', at_);
+    if (text_.substr(at_, 1) == "|" && text_.substr(at_, 2) != "||")
+      for (const std::string_view reader : words_of_list(text_.substr(at_ + 1, std::min(line, text_.size()) - at_ - 1)))
+        command.piped.emplace_back(reader);
     std::string body;
     std::size_t at = line == std::string_view::npos ? text_.size() : line + 1;
     while (at < text_.size()) {
@@ -129,15 +135,30 @@ void ShellCommandCursor::take_documents(RawCommand& command) {
       body += std::string(row) + "\n";
     }
     command.documents.emplace_back(word, std::move(body));
-    at_ = at > 0 ? at - 1 : at;
+    at_ = at > 0 && text_[at - 1] == '\n' ? at - 1 : at;
   }
 }
 
-// `sbatch <<EOF`, `ssh host bash -s <<EOF`: the document is what is started.
+std::size_t place_of_script(const std::vector<std::string>& words, const std::function<bool(const std::string& word)>& is_written) {
+  constexpr std::string_view kStarting[] = {"bash", "sh", "zsh", "exec", "sbatch", "srun", "nohup", "time", "sudo"};
+  if (words[0] == "source" || words[0] == ".") return 1;
+  std::size_t at = 0;
+  while (at < words.size() && (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting))) ++at;
+  for (std::size_t later = at; words[0] == "sbatch" && later < words.size(); ++later)
+    if (is_written(words[later]) || words[later].ends_with(".sh")) return later;
+  return at;
+}
+
+// `sbatch <<EOF`, `ssh host bash -s <<EOF`, `srun -N 2 bash <<EOF`: the document is what is started.
 bool takes_a_script(const std::vector<std::string>& raw) {
-  constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"};
+  constexpr std::string_view kTaking[] = {"sbatch", "bash", "sh", "ssh", "qsub", "bsub"}, kShells[] = {"bash", "sh", "zsh"};
   const auto is_file = [](const std::string& word) { return word.ends_with(".sh") || word.ends_with(".py"); };
-  return !raw.empty() && std::ranges::find(kTaking, raw.front()) != std::end(kTaking) && std::ranges::none_of(raw, is_file);
+  if (std::ranges::any_of(raw, is_file)) return false;
+  const auto is_set_before = [](const std::string& word) { return assignment_in(word) != std::string::npos; };
+  const auto first = std::ranges::find_if_not(raw, is_set_before);
+  if (first == raw.end() || std::ranges::find(kTaking, *first) != std::end(kTaking)) return first != raw.end();
+  const auto last = std::find_if(raw.rbegin(), raw.rend(), [](const std::string& word) { return !word.starts_with("-"); });
+  return last != raw.rend() && std::ranges::find(kShells, last->substr(last->rfind('/') + 1)) != std::end(kShells);
 }
 
 std::vector<std::string_view> words_of_list(std::string_view inner) {

@@ -1,6 +1,8 @@
 // One command as it stands in a script: its words with their quotes, where its output goes, and the here-documents behind its line.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,7 @@ struct RawCommand {
   std::string target;                                          // of its output; "": nobody asks
   bool is_cut = false;                                         // by a comment behind a line that was to go on
   std::vector<std::pair<std::string, std::string>> documents;  // the word that ends it, with its quotes, and its text
+  std::vector<std::string> piped{};                            // who reads its output, where a document stands behind the line
 };
 
 class ShellCommandCursor : public ShellCursor {
@@ -24,9 +27,9 @@ class ShellCommandCursor : public ShellCursor {
  protected:
   RawCommand take_command();
   void skip_redirections();
-  bool is_definition() const;                                  // of a function
-  std::vector<std::string> take_test(std::string_view close);  // the raw words up to it
-  std::vector<std::string> take_line();                        // the raw words up to its end, or a semicolon
+  bool is_definition() const;                                                 // of a function
+  std::optional<std::vector<std::string>> take_test(std::string_view close);  // the raw words up to it; none: its line ends before
+  std::vector<std::string> take_line();                                       // the raw words up to its end, or a semicolon
 
  private:
   std::string take_array();
@@ -38,6 +41,8 @@ class ShellCommandCursor : public ShellCursor {
   std::vector<std::string> ends_;  // of documents that begin behind this line
 };
 
+// Where a line has the script that it starts or sources; its size: nowhere. sbatch's options have values of their own in front of it.
+std::size_t place_of_script(const std::vector<std::string>& words, const std::function<bool(const std::string& word)>& is_written);
 bool takes_a_script(const std::vector<std::string>& raw);               // that stands in a document behind it
 std::vector<std::string_view> words_of_list(std::string_view inner);    // the raw words between ( and )
 bool fits_a_pattern(const std::string& subject, std::string patterns);  // of case: `7b|"13b"`

@@ -157,7 +157,10 @@ class Expander {
   void take_output() {
     const std::size_t end = end_of_bracket(raw_, at_ + 1, '(', ')');
     const std::string whole(raw_.substr(at_, end - at_));
-    put_value({counted(whole.size() > 3 ? whole.substr(2, whole.size() - 3) : "").value_or(unknown_value(whole))}, false);
+    const std::string inner = whole.size() > 3 ? whole.substr(2, whole.size() - 3) : "";
+    std::optional<std::string> text = counted(inner);
+    if (!text && scope_.printed) text = scope_.printed(inner);
+    put_value({text.value_or(unknown_value(whole))}, false);
     at_ = end;
   }
   // `expr 32 / $n`: a program that only counts.

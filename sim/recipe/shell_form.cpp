@@ -95,6 +95,7 @@ struct Candidate {
   std::string head;
   std::size_t known = 0;
   bool is_in_doubt = false;
+  std::string decided_by;
 };
 
 std::string joined_words(const std::vector<std::string>& words) {
@@ -123,8 +124,8 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
     if (prepares(command.words)) continue;
     OptionReader options(command.words);
     std::vector<std::string> open = options.open();
-    Candidate one{std::move(options).all(), std::move(open), joined_words(command.words), command.environment, command.head, 0,
-                  command.is_in_doubt};
+    Candidate one{std::move(options).all(), std::move(open),   joined_words(command.words), command.environment, command.head, 0,
+                  command.is_in_doubt,      command.decided_by};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
@@ -196,6 +197,12 @@ std::string requoted(const std::string& word) {
   return is_open ? "\"" + text + "\"" : "'" + text + "'";
 }
 
+// Of a condition that is not decided: a name as --set takes it.
+std::string setting_of(const std::string& decided_by) {
+  const bool is_name = !decided_by.empty() && std::ranges::all_of(decided_by, is_name_character);
+  return is_name ? decided_by + "=value" : "NAME=value for its variables";
+}
+
 }  // namespace
 
 std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given) {
@@ -222,12 +229,13 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   ShellScript script = follow_with_others(text, file, given);
   std::vector<Candidate> all = candidates_in(script, file, is_known);
   if (all.empty()) return {{}, doubts_of(script), std::move(script.documents), command_with_a_file(script)};
+  const std::string decides = fmt::format("give --set {}, which decides", setting_of(all.front().decided_by));
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
-    throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()), "leave the one that is meant"}});
+    throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()),
+                             all.front().is_in_doubt ? decides + ", or leave the one that is meant" : "leave the one that is meant"}});
   RecipeReading reading{{}, doubts_of(script), std::move(script.documents)};
   if (all.front().is_in_doubt)
-    reading.unknown.push_back(
-        {"", "the command stands under a condition that the text does not decide", "give --set NAME=value for its variables"});
+    reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
   note_open_ends(all.front(), script.missing, reading.unknown);
   reading.settings = std::move(all.front().settings);
   reading.command = std::move(all.front().command);

@@ -10,6 +10,7 @@
 #include "sim/recipe/launch_size.h"
 #include "sim/recipe/shell_arguments.h"
 #include "sim/recipe/shell_command.h"
+#include "sim/recipe/shell_print.h"
 
 namespace sim {
 namespace {
@@ -30,10 +31,12 @@ class ShellFollower : private ShellCommandCursor {
   void follow(Mode mode, int depth) {
     mode_ = mode;
     depth_ = depth;
+    const auto outer = std::exchange(scope_.printed, [this](const std::string& command) { return printed_by(command); });
     for (std::size_t before = at_; at_ < text_.size(); before = at_) {
       list({});
       if (at_ == before) ++at_;
     }
+    scope_.printed = outer;
   }
 
  private:
@@ -265,9 +268,10 @@ class ShellFollower : private ShellCommandCursor {
     return Verdict::Yes;
   }
 
+  // One that no bracket closes fails.
   Verdict test_command(const std::string& open) {
-    const Words raw = take_test(open == "[" ? "]" : "]]");
-    return mode_ == Mode::Skips ? Verdict::Unknown : tested(raw, scope_);
+    const std::optional<Words> raw = take_test(open == "[" ? "]" : "]]");
+    return mode_ == Mode::Skips ? Verdict::Unknown : raw ? tested(*raw, scope_) : Verdict::No;
   }
   Verdict arithmetic_command() {
     const std::size_t end = std::min(text_.find("))", at_), text_.size());
@@ -286,11 +290,22 @@ class ShellFollower : private ShellCommandCursor {
     const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
     for (const Document& document : raw.documents)
       if (!target.empty()) script_.documents[target] = text_of(document);
-    if (target.empty() && raw.documents.size() == 1 && takes_a_script(raw.words)) {
-      const Words words = expanded(raw.words);
-      return start(text_of(raw.documents.front()), words, words.size(), {});
-    }
+    if (target.empty() && raw.documents.size() == 1)
+      if (const std::optional<Verdict> taken = give_document(raw, text_of(raw.documents.front()))) return *taken;
     return perform(raw.words);
+  }
+  // A command that starts the document, sets a variable to it, or shows it to whoever does so.
+  std::optional<Verdict> give_document(const RawCommand& raw, const std::string& text) {
+    const bool shows = raw.words.size() == 1 && raw.words.front() == "cat";
+    const Words& starter = shows ? raw.piped : raw.words;
+    if (takes_a_script(starter)) {
+      const Words words = expanded(starter);
+      return start(text, words, words.size(), {});
+    }
+    if (shows && print_ != nullptr) return print_->add(text, mode_ == Mode::InDoubt), Verdict::Yes;
+    const auto reads = std::ranges::find(raw.words, "read");
+    if (reads == raw.words.end() || std::find(reads, raw.words.end(), "-d") == raw.words.end()) return std::nullopt;
+    return assign(raw.words.back(), {text}, false), Verdict::Yes;
   }
   using Document = std::pair<std::string, std::string>;
   std::string text_of(const Document& document) const {
@@ -360,28 +375,36 @@ class ShellFollower : private ShellCommandCursor {
     if (name == "unset")
       for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {}, false);
     if (name == "eval") return nested(Words(words.begin() + 1, words.end()));
+    if (print_ != nullptr) return print_->take(words, mode_ == Mode::InDoubt), Verdict::Yes;
     constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
       if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&
           !words[at].starts_with("--") && !words[at - 1].starts_with("--"))
         nested({words[at]});
-    ShellCommand command{std::move(words), mode_ == Mode::InDoubt, environment(), scope_.head};
+    const bool is_in_doubt = mode_ == Mode::InDoubt;
+    ShellCommand command{std::move(words), is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "", environment_in(scope_),
+                         scope_.head};
     const auto is_again = [&](const ShellCommand& one) { return one.words == command.words && one.is_in_doubt == command.is_in_doubt; };
     if (rounds_ == 1 || std::ranges::none_of(script_.commands, is_again)) script_.commands.push_back(std::move(command));
     return Verdict::Yes;
+  }
+  std::optional<std::string> printed_by(const std::string& command) {
+    if (mode_ != Mode::Follows || !may_be_printed(command, functions_)) return std::nullopt;
+    const auto outer = scope_.variables;  // what it sets is its own
+    ShellPrint shown;
+    ShellFollower inner(command, scope_, script_, other_);
+    inner.functions_ = functions_;
+    inner.print_ = &shown;
+    inner.follow(Mode::Follows, depth_ + 1);
+    scope_.variables = outer;
+    return std::move(shown).text();
   }
   Words expanded(const Words& raw) {
     Words words;
     for (const std::string& one : raw)
       for (std::string& word : expanded_words(one, scope_)) words.push_back(std::move(word));
     return words;
-  }
-  Texts environment() const {
-    Texts found;
-    for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE"})
-      if (const Words* const values = scope_.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
-    return found;
   }
   // Arguments change where the text decides that they do.
   template <class Change>
@@ -393,16 +416,6 @@ class ShellFollower : private ShellCommandCursor {
     const auto plain = [](const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; };
     const auto found = std::ranges::find_if(script_.documents, [&](const auto& one) { return plain(one.first) == plain(path); });
     return found == script_.documents.end() ? nullptr : &found->second;
-  }
-  // sbatch's options have values of their own in front of the script.
-  std::size_t place_of_script(const Words& words) const {
-    constexpr std::string_view kStarting[] = {"bash", "sh", "zsh", "exec", "sbatch", "srun", "nohup", "time", "sudo"};
-    if (words[0] == "source" || words[0] == ".") return 1;
-    std::size_t at = 0;
-    while (at < words.size() && (words[at].starts_with("-") || std::ranges::find(kStarting, words[at]) != std::end(kStarting))) ++at;
-    for (std::size_t later = at; words[0] == "sbatch" && later < words.size(); ++later)
-      if (written(words[later]) != nullptr || words[later].ends_with(".sh")) return later;
-    return at;
   }
   // One that is started sees what is exported, and its own arguments alone; a job, what Slurm sets by its head and by sbatch's options above it.
   Verdict start(const std::string& text, const Words& words, std::size_t at, const std::set<std::string>& named) {
@@ -426,7 +439,7 @@ class ShellFollower : private ShellCommandCursor {
   // `source env.sh`, `bash -x other.sh 4`, `./other.sh`.
   std::optional<Verdict> other_script(const Words& words, const std::set<std::string>& named) {
     const bool is_sourced = words[0] == "source" || words[0] == ".";
-    const std::size_t at = place_of_script(words);
+    const std::size_t at = place_of_script(words, [&](const std::string& word) { return written(word) != nullptr; });
     if (depth_ > kDeepestScripts || at >= words.size()) return std::nullopt;
     const std::string* const here = written(words[at]);
     if (!is_sourced && !(here != nullptr && words[0] == "sbatch") && !words[at].ends_with(".sh")) return std::nullopt;
@@ -445,6 +458,7 @@ class ShellFollower : private ShellCommandCursor {
     ShellFollower inner(text, scope_, script_, other_);
     inner.functions_ = functions_;
     inner.why_ = why_;
+    inner.print_ = print_;
     inner.follow(mode_, depth_ + 1);
     functions_ = std::move(inner.functions_);
     return Verdict::Yes;
@@ -462,26 +476,12 @@ class ShellFollower : private ShellCommandCursor {
   const OtherScript& other_;
   Mode mode_ = Mode::Follows;
   int depth_ = 0;
-  bool is_broken_ = false;  // the loop that is followed
-  std::size_t rounds_ = 1;  // of the loops over lists around
-  std::string why_;         // the innermost condition that is not decided
+  bool is_broken_ = false;       // the loop that is followed
+  std::size_t rounds_ = 1;       // of the loops over lists around
+  std::string why_;              // the innermost condition that is not decided
+  ShellPrint* print_ = nullptr;  // where $(...) is followed
   std::map<std::string, std::string> functions_;
 };
-
-// ARGS=(--a 1), MORE="--b 2": of a text that only another script uses.
-void take_options_of_variables(const ShellScope& scope, ShellScript& script) {
-  std::vector<std::string> words;
-  for (const auto& [name, values] : scope.variables)
-    if (!values.empty() && values.front().find_first_not_of(" \n\t") != std::string::npos &&
-        std::string_view(values.front()).substr(values.front().find_first_not_of(" \n\t")).starts_with("--"))
-      for (const std::string& value : values) {
-        std::istringstream parts(value);
-        for (std::string part; parts >> part;) words.push_back(part);
-      }
-  if (words.empty()) return;
-  script.commands.push_back({std::move(words)});
-  script.has_no_command = true;
-}
 
 }  // namespace
 
@@ -492,7 +492,8 @@ ShellScript follow_shell(std::string_view text, const std::string& file, const T
   for (const auto& [name, value] : given) scope.variables[name] = {value};
   ShellScript script;
   ShellFollower(plain, scope, script, other).follow(Mode::Follows, 0);
-  if (script.commands.empty()) take_options_of_variables(scope, script);
+  if (std::vector<std::string> words = script.commands.empty() ? options_of_variables(scope) : Words{}; !words.empty())
+    script.commands.push_back({std::move(words)}), script.has_no_command = true;
   return script;
 }
 

@@ -18,6 +18,7 @@ namespace sim {
 struct ShellCommand {
   std::vector<std::string> words;
   bool is_in_doubt = false;  // under a condition that the text does not decide
+  std::string decided_by{};  // then: the variable whose value would, or the condition
   Texts environment{};       // those of its variables that say how many devices it has
   std::string head{};        // of the job that it stands in, where sbatch starts one
 };
@@ -43,6 +44,8 @@ struct ShellScope {
   int depth = 0, statements = 0;
   std::set<std::string> exported{};  // names that another script sees
   std::string head{};                // of the job that is followed, where sbatch starts one
+  // What a command prints, where its text says it: a function's echo, a document that cat shows. Nothing: it does not.
+  std::function<std::optional<std::string>(const std::string& command)> printed{};
 
   const std::vector<std::string>* find(const std::string& name) const;
   void set(const std::string& name, std::vector<std::string> values);  // given ones stay

@@ -117,7 +117,8 @@ std::vector<RecipeFile> torchtitan_files(const RecipeHead& head, const RecipeSet
       "    config.loss.loss_fn.global_vocab_size = SIZES[\"vocab_size\"]\n",
       kind.function);
   for (const RecipeSetting& setting : settings)
-    if (!setting.key.starts_with("network.") && !setting.key.starts_with("rope.") && setting.key != kOptionOfToml)
+    if (!setting.key.starts_with("network.") && !setting.key.starts_with("rope.") && setting.key != kOptionOfToml &&
+        setting.key != kIsOfToml)
       text += fmt::format("    config.{} = {}\n", setting.key, python_value(setting.value));
   std::vector<RecipeFile> files = {{std::string(kTorchtitan.file), text + "    return config\n"}};
   if (goes_as_csv(plan)) files.push_back({std::string(kPipelineOrder.file), order_csv(plan)});
@@ -246,7 +247,10 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   }
   std::stable_partition(settings.begin(), settings.end(),
                         [](const RecipeSetting& one) { return leaf_of(one.key) == "pipeline_parallel_degree"; });
-  if (is_toml) add_usual_recomputation(settings);
+  if (is_toml) {
+    add_usual_recomputation(settings);
+    settings.push_back({.key = std::string(kIsOfToml), .value = "true", .is_default = true});
+  }
   return reading;
 }
 
@@ -291,11 +295,27 @@ PrecisionPolicy all_in_bf16(const PrecisionPolicy& policy) {
   return policy.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, Precision::Bf16);
 }
 
+// Releases that read TOML left the types to fully_shard, and to autocast on data ranks alone (distributed/utils.py, maybe_enable_amp).
+bool mixes_types(const Draft& draft) {
+  const DeviceMesh& mesh = draft.plan.mesh;
+  const std::int64_t parts = std::int64_t{mesh.pipeline} * mesh.tensor;
+  if (!flag_of(draft, std::string(kIsOfToml), false) || parts == 1 || mesh.context > 1) return true;
+  const std::int64_t rest = draft.plan.cluster.devices / std::max<std::int64_t>(1, parts * draft.replicate.value_or(1));
+  const std::int64_t shard = draft.shard.value_or(-1);
+  return (shard < 0 ? rest : shard) > 1;
+}
+
 // Gradients are summed in fp32, but in forks; one type for weights and states: no fp32 copies.
-PrecisionPolicy types_of_torchtitan(const Draft& draft) {
-  const PrecisionPolicy products = products_of(draft, draft.precision.value_or(Precision::Bf16), ScaleRecipe::Tensorwise);
-  const PrecisionPolicy policy = mixed_precision(products, text_of(draft, "training.mixed_precision_reduce", "float32") != "bfloat16");
-  return text_of(draft, "training.dtype", "float32") == "bfloat16" && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
+PrecisionPolicy types_of_torchtitan(Draft& draft) {
+  const bool are_bf16 = text_of(draft, "training.dtype", "float32") == "bfloat16", mixes = mixes_types(draft);
+  const Precision products = draft.precision.value_or(Precision::Bf16), stored = are_bf16 ? Precision::Bf16 : Precision::Fp32;
+  if (!mixes && products != stored)
+    draft.notes.push_back({"mixed_precision_param",
+                           "is without effect on tensor or pipeline ranks without sharding: these releases then compute in training.dtype",
+                           "shard on data ranks, or write dtype = \"bfloat16\" where bf16 is meant"});
+  const bool sums_in_fp32 = mixes ? text_of(draft, "training.mixed_precision_reduce", "float32") != "bfloat16" : !are_bf16;
+  const PrecisionPolicy policy = mixed_precision(products_of(draft, mixes ? products : stored, ScaleRecipe::Tensorwise), sums_in_fp32);
+  return are_bf16 && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 
 // Samples of a microbatch, of those that a data rank has in one pass of the pipeline.

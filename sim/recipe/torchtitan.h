@@ -18,6 +18,7 @@ bool has_stages(const ParallelPlan& plan);
 bool takes_chunks(const ParallelPlan& plan);
 bool goes_as_csv(const ParallelPlan& plan);
 inline constexpr std::string_view kOptionOfToml = "activation_checkpoint.selective_ac_option";  // the Python class has none
+inline constexpr std::string_view kIsOfToml = "training.is_of_toml";  // no word of a file: it is of a release that read TOML
 Written written_recomputation(const ParallelPlan& plan);
 std::span<const Field> torchtitan_fields();
 

@@ -290,6 +290,7 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
     {kOptionOfToml, "selective_ac_option", written_selective_option, read_selective_option},
+    {kIsOfToml, "", nullptr, only_said},
     {"debug.moe_force_load_balance", "",
      [](const ParallelPlan& p) {
        return written_flag(p.workload.expert_loads.kind == LoadKind::Even || (p.model.experts && p.model.experts->forced_balance));

@@ -259,14 +259,14 @@ constexpr LostSetting kTrainerLost[] = {
     {"kernel_config kernel_config.*", "kernels of its own; the plan has those of the software profile"},
     {"optim_config.*", "an optimizer of its own; the plan has the one that is named by optim, or AdamW"},
     {"batching_strategy", "batches that are put together by tokens; the plan's have one number of samples"},
-    {"use_cpu", "trains without a GPU; the plan's devices are those of the cluster"},
     {"lora_bias", "biases are trained beside the pairs; the plan's are frozen"},
     {"torch_empty_cache_steps", "memory is given back between steps: a little time"},
     {"batch_size", "samples of a device or of a step, as the program has it; the plan's follow from its other arguments"},
     {"activation_checkpointing_kwargs parallelism_config.* accelerator_config.*", "settings of Accelerate; the plan has its usual ones"},
 };
 constexpr std::string_view kTrainerWithoutEffect =
-    "output_dir overwrite_output_dir do_* num_train_epochs num_epochs max_steps lr_* warmup_* logging_* save_* saves_per_epoch "
+    "use_cpu no_cuda output_dir overwrite_output_dir do_* num_train_epochs num_epochs max_steps lr_* warmup_* logging_* save_* "
+    "saves_per_epoch "
     "eval_* evals_per_epoch "
     "evaluation_strategy per_device_eval_batch_size per_gpu_eval_batch_size prediction_loss_only predict_with_generate report_to run_name "
     "wandb* mlflow_* comet_* swanlab_* use_swanlab trackio_* push_to_hub hub_* hf_* load_best_model_at_end metric_for_best_model "
@@ -396,7 +396,7 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
         reading.settings.push_back({trainer_key("fsdp_config." + setting.key), std::move(setting.value)});
     if (one.key == "config_file") {
       const std::string text = text_beside(source, reading, one);
-      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate}).settings, reading);
+      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate, reading.documents}).settings, reading);
     }
   }
 }

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/trainer.h"
 
@@ -330,10 +331,12 @@ void settle_fsdp(Draft& draft) {
   const bool on_host = has("offload") || is_true(draft, "fsdp.offload_params");
   draft.plan.offload_parameters = draft.plan.offload_optimizer = on_host;
   if (is_true(draft, "fsdp.activation_checkpointing")) draft.plan.recompute = Recompute::Full;
-  const bool wraps = has("auto_wrap") || is_true(draft, "fsdp.transformer_layer_cls_to_wrap") || sharded == "true";
-  if (!wraps)
-    draft.notes.push_back({"fsdp", "wraps no layer by itself: the network is one unit there, and the plan gathers block by block",
-                           "add auto_wrap, or --fix layers_per_unit"});
+  const bool is_second = how == "true" || draft.said.contains("fsdp.version") ||  // FSDP 2, which wraps blocks by itself
+                         (draft.said.contains("fsdp.reshard_after_forward") && (sharded == "true" || sharded == "false"));
+  const bool wraps =
+      has("auto_wrap") || is_second ||
+      (is_true(draft, "fsdp.transformer_layer_cls_to_wrap") && text_of(draft, "fsdp.transformer_layer_cls_to_wrap", "") != "NO_WRAP");
+  if (!wraps) settle_one_unit(draft, "fsdp");
 }
 
 // What the Trainer fills in where DeepSpeed's file says "auto"; what both say must be the same, as it asks itself.
@@ -382,7 +385,7 @@ ShardedBy settle_layout(Draft& draft) {
   const std::string kind = text_of(draft, "distributed_type", "");
   const bool by_name = is_true(draft, "deepspeed") || is_true(draft, "use_deepspeed") || draft.said.contains("zero_stage");
   if (by_name || kind == "DEEPSPEED") return settle_named_stage(draft), ShardedBy::DeepSpeed;
-  if (kind == "FSDP") return ShardedBy::Fsdp;
+  if (kind == "FSDP") return settle_unit_of_accelerate(draft), ShardedBy::Fsdp;
   const bool by_axolotl =
       is_of_axolotl(draft) && (draft.said.contains("fsdp.version") || draft.shard || is_true(draft, "fsdp.reshard_after_forward"));
   if (!is_true(draft, "fsdp") && !by_axolotl) return ShardedBy::Nobody;

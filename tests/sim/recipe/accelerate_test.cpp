@@ -149,5 +149,33 @@ TEST(Accelerate, AScriptThatWritesItsFile) {
   EXPECT_EQ(read.plan.workload.global_batch, 16);
 }
 
+// And DeepSpeed's file, which that one names in turn.
+TEST(Accelerate, AScriptThatWritesBothFiles) {
+  const std::string files =
+      "cat > conf/layout.json <<EOF\n{\"bf16\": {\"enabled\": true}, \"zero_optimization\": {\"stage\": 1}}\nEOF\n"
+      "cat > conf/start.yaml <<EOF\ndistributed_type: DEEPSPEED\nnum_processes: 8\ndeepspeed_config:\n  deepspeed_config_file: ";
+  const std::string line =
+      "\nEOF\naccelerate launch --config_file conf/start.yaml tune.py --per_device_train_batch_size 2 --max_seq_length 32 --bf16 true\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ImportedPlan read = testing::imported(files + "conf/layout.json" + line, context);
+  EXPECT_EQ(read.plan.zero_stage, 1);
+  EXPECT_EQ(read.plan.workload.global_batch, 16);
+  EXPECT_THAT(testing::refusal_of(files + "conf/absent.json" + line, context), HasSubstr("copy it there as absent.json"));
+}
+
+// Without a policy that wraps, its FSDP has one unit: the whole network.
+TEST(Accelerate, FsdpThatWrapsNothingHasOneUnit) {
+  const RecipeContext context{.model = testing::tiny_llama(),
+                              .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}),
+                              .sequence = 32,
+                              .global_batch = 8,
+                              .microbatch = 1};
+  const std::string file = "distributed_type: FSDP\nnum_processes: 4\nmixed_precision: bf16\nfsdp_config:\n  fsdp_offload_params: false\n";
+  const auto layers = static_cast<std::int32_t>(testing::tiny_llama().layers);
+  EXPECT_EQ(testing::imported(file, context).plan.layers_per_unit, layers);
+  EXPECT_EQ(testing::imported(file + "  fsdp_auto_wrap_policy: NO_WRAP\n", context).plan.layers_per_unit, layers);
+  EXPECT_EQ(testing::imported(file + "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n", context).plan.layers_per_unit, 1);
+}
+
 }  // namespace
 }  // namespace sim

@@ -135,5 +135,23 @@ TEST(ChangedSettings, ABatchThatFollowedIsSaidOnceItDoesNot) {
   EXPECT_EQ(changed(kTorchtitan, before, after, whole), "training.local_batch_size 8 -> 2; ");
 }
 
+// Oumi's file has sections, and words of its own for layouts.
+TEST(ChangedSettings, StandInTheSectionsOfOumi) {
+  const auto in_oumi = [](const ParallelPlan& before, const ParallelPlan& after, RecipeSettings file) {
+    file.insert(file.begin(), {"model_name_or_path", "a/b", "model.model_name"});
+    return changed(kTrainer, before, after, file);
+  };
+  const ParallelPlan full = recomputing(Recompute::Full), none = recomputing(Recompute::None);
+  EXPECT_EQ(in_oumi(none, full, {}), "add training.enable_gradient_checkpointing; ");
+  EXPECT_EQ(in_oumi(full, none, {{"gradient_checkpointing", "true", "training.enable_gradient_checkpointing"}}),
+            "training.enable_gradient_checkpointing true -> false; ");
+  ParallelPlan second = none, kept = none;
+  second.zero_stage = 2, kept.reshard_after_forward = false;
+  EXPECT_EQ(
+      in_oumi(none, second, {{"use_deepspeed", "true", "deepspeed.enable_deepspeed"}, {"zero_stage", "ZERO_3", "deepspeed.zero_stage"}}),
+      "deepspeed.zero_stage ZERO_3 -> ZERO_2; ");
+  EXPECT_EQ(in_oumi(none, kept, {{"fsdp", "true", "fsdp.enable_fsdp"}}), "add fsdp.sharding_strategy SHARD_GRAD_OP; ");
+}
+
 }  // namespace
 }  // namespace sim

@@ -269,5 +269,19 @@ TEST(DeepSpeed, GradientsCrossInTheTypeThatIsNamed) {
   EXPECT_EQ(precision(R"(, "data_types": {"grad_accum_dtype": "fp32"}, "communication_data_type": "fp32")"), "bf16 gradients=fp32");
 }
 
+// Of stages 1 and 2 alone: the third has no other way.
+TEST(DeepSpeed, GradientsThatCrossWholeAreTold) {
+  const auto lost_of = [](const std::string& stage) {
+    return testing::text_of(
+        testing::imported(R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": {"stage": )" + stage +
+                              R"(, "reduce_scatter": false}})",
+                          gpt_on(4))
+            .lost);
+  };
+  EXPECT_THAT(lost_of("1"), HasSubstr("reduce_scatter: is false"));
+  EXPECT_THAT(lost_of("2"), HasSubstr("reduce_scatter: is false"));
+  EXPECT_EQ(lost_of("3"), "");
+}
+
 }  // namespace
 }  // namespace sim

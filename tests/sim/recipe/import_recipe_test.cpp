@@ -184,5 +184,57 @@ TEST(ImportRecipe, WhatAnUnknownProgramNeedsIsNamed) {
               ::testing::HasSubstr("as JSON"));
 }
 
+TEST(ImportRecipe, AScriptOfItsFolderIsNamed) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  for (const std::string line : {"$(dirname $0)/start_it.sh 4 8\n", "\"$(dirname \"$0\")/start_it.sh\" 4\n", "scripts/start_it.sh 4 8\n",
+                                 "for n in 1 2; do\n  scripts/start_it.sh $n\ndone\n"})
+    EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("start_it.sh, which is another file")) << line;
+  EXPECT_THAT(testing::refusal_of("source $(dirname $0)/variables.sh\ntorchrun own.py\n", context),
+              HasSubstr("takes variables from variables.sh"));
+}
+
+// A condition that decides which command runs is asked for.
+TEST(ImportRecipe, WhatDecidesBetweenCommandsIsAskedFor) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string rest = " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  EXPECT_THAT(testing::refusal_of("if [ \"$1\" = big ]; then\n  python pretrain_gpt.py --tensor-model-parallel-size 8" + rest +
+                                      "else\n  python pretrain_gpt.py --tensor-model-parallel-size 2" + rest + "fi\n",
+                                  context),
+              HasSubstr("give --set 1=value, which decides"));
+}
+
+// Of Megatron-LM's scripts, those of networks that are not GPT's.
+TEST(ImportRecipe, ANetworkOfAnotherFormIsRefused) {
+  const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  for (const std::string script :
+       {"pretrain_t5.py", "pretrain_vision_classify.py", "pretrain_vit.py", "pretrain_ict.py", "pretrain_retro.py"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("read as GPT's")) << script;
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 examples/multimodal/train.py" + options, context), HasSubstr("of images"));
+  EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 pretrain_bert.py" + options, context).program, &kMegatron);
+  EXPECT_THAT(
+      testing::refusal_of("torchrun --nproc_per_node 8 pretrain_bert.py --num-layers 2 --hidden-size 64 --num-attention-heads 4" + options,
+                          {.model = std::nullopt, .cluster = context.cluster, .vocabulary = 1024}),
+      HasSubstr("give its config.json by --model"));
+  for (const std::string script : {"tasks/main.py --task WIKITEXT103", "tools/checkpoint/convert.py", "tools/merge_datasets.py"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("which trains nothing"))
+        << script;
+}
+
+TEST(ImportRecipe, ATrainingWithoutGpusIsRefused) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
+  const std::string trainer = " train.py --per_device_train_batch_size 2 --max_length 32 --bf16 True";
+  for (const std::string& line : std::vector<std::string>{
+           "torchrun" + trainer + " --use_cpu True\n", "torchrun" + trainer + " --no_cuda True\n",
+           "accelerate launch --cpu" + trainer + "\n",
+           "torchrun --nproc_per_node 8 pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1 --seq-length 32 --bf16 "
+           "--use_hpu\n"})
+    EXPECT_THAT(testing::refusal_of(line, context), HasSubstr("a training without GPUs")) << line;
+  EXPECT_THAT(testing::refusal_of("python xla_spawn.py --num_cores 8" + trainer + "\n", context), HasSubstr("another machine"));
+  EXPECT_THAT(testing::refusal_of("distributed_type: MULTI_CPU\nnum_processes: 8\nmixed_precision: bf16\n", context),
+              HasSubstr("is MULTI_CPU"));
+  EXPECT_EQ(testing::refusal_of("torchrun --nproc_per_node 8" + trainer + " --use_cpu False\n", context), "");
+}
+
 }  // namespace
 }  // namespace sim

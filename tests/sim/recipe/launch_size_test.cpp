@@ -7,6 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 RecipeContext llama_started_on(std::int32_t devices, Texts given = {}) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .given = std::move(given)};
@@ -33,6 +34,14 @@ TEST(LaunchSize, HeadsOfOtherQueues) {
   const ImportedPlan read = testing::imported(
       "#PBS -l select=2:ngpus=4\ntorchrun --nnodes 1 --nproc_per_node 4" + std::string(kStartedTuning), llama_started_on(4));
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("#PBS: asks for 8 devices, and the line starts 4"));
+}
+
+TEST(LaunchSize, ANodeHasAsManyDevicesAsTheCluster) {
+  const auto notes = [](const std::string& line) {
+    return testing::text_of(testing::imported("torchrun " + line + std::string(kStartedTuning), llama_started_on(8)).notes);
+  };
+  EXPECT_THAT(notes("--nnodes 2 --nproc_per_node 4"), HasSubstr("--cluster: has 8 devices a node, and the recipe starts 4 processes"));
+  EXPECT_THAT(notes("--nnodes 1 --nproc_per_node 8"), Not(HasSubstr("--cluster")));
 }
 
 TEST(LaunchSize, TheHeadOfAJob) {

@@ -103,6 +103,15 @@ TEST(Litgpt, TheCommandNamesProgramAndNetwork) {
             testing::tiny_llama().layers);
 }
 
+TEST(Litgpt, ACommandOfAForkIsNamed) {
+  RecipeContext open = gpt_for(8);
+  open.model.reset();
+  const ImportedPlan read = testing::imported("litgpt pretrain_twice pythia-160m --data Own --train.max_seq_length 64\n", open);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("litgpt pretrain_twice"));
+  EXPECT_EQ(read.plan.model.layers, 12);
+  EXPECT_THAT(testing::refusal_of("litgpt tune_twice checkpoints/mine --data Own --train.max_seq_length 64\n", open), HasSubstr("--model"));
+}
+
 // A network by its sizes, in the file itself.
 TEST(Litgpt, ANetworkOfItsOwnSizes) {
   const std::string sizes =

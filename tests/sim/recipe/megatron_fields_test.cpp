@@ -77,5 +77,15 @@ TEST(MegatronFields, EmbeddingAndLossCountAsBlocks) {
   EXPECT_THAT(blocks_of(plan.plan), ElementsAre(1, 2, 1));
 }
 
+// The new name of the method is of a granularity; the old one stood alone.
+TEST(MegatronFields, AMethodWithoutAGranularity) {
+  const std::string line = "--tensor-model-parallel-size 2 --micro-batch-size 1 --seq-length 32 --bf16 ";
+  const ImportedPlan read = testing::imported(line + "--recompute-method uniform --recompute-num-layers 1\n", llamas(8));
+  EXPECT_EQ(read.plan.recompute, Recompute::None);
+  EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("without recompute-granularity: nothing is recomputed"));
+  EXPECT_EQ(testing::imported(line + "--activations-checkpoint-method uniform\n", llamas(8)).plan.recompute, Recompute::Full);
+  EXPECT_EQ(testing::imported(line + "--recompute-method block --recompute-in-advance\n", llamas(8)).plan.recompute, Recompute::Full);
+}
+
 }  // namespace
 }  // namespace sim

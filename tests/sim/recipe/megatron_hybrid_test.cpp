@@ -187,5 +187,14 @@ TEST(MegatronHybrid, WhatNoArgumentSaysIsRefused) {
   EXPECT_THAT(testing::refused_by(kMegatronBridge, plan_of("qwen3-next-80b-a3b", {.data = 8, .expert = 8})), IsEmpty());
 }
 
+TEST(MegatronHybrid, AScriptOfHybridsHasMambaAlone) {
+  const std::string line =
+      " --num-layers 4 --hidden-size 512 --num-attention-heads 8 --tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 "
+      "--max-position-embeddings 32 --bf16\n";
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024};
+  EXPECT_TRUE(testing::imported("torchrun pretrain_mamba.py" + line, context).plan.model.linear);
+  EXPECT_FALSE(testing::imported("torchrun pretrain_gpt.py" + line, context).plan.model.linear);
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,5 +1,7 @@
 #include "sim/recipe/megatron_words.h"
 
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -106,6 +108,32 @@ TEST(MegatronWords, ModulesAreReadWithTheirGranularity) {
   };
   EXPECT_EQ(scope_of("selective"), "modules moe_act,layernorm");
   EXPECT_EQ(scope_of("full"), "");
+}
+
+// The file that a line of Megatron-DeepSpeed names is read where it lies beside.
+TEST(MegatronWords, DeepSpeedsFileBesideTheScript) {
+  std::ofstream(testing::recipe_folder() + "/stage2.json") << "{\"train_batch_size\": 8, \"zero_optimization\": {\"stage\": 2}}";
+  const std::string line =
+      "deepspeed pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 "
+      "--seq-length 32 --bf16 --no-pipeline-parallel --deepspeed --deepspeed_config $HERE/";
+  EXPECT_EQ(testing::imported(line + "stage2.json\n", tiny_llama_on(8)).plan.zero_stage, 2);
+  EXPECT_THAT(testing::text_of(testing::imported(line + "missing.json\n", tiny_llama_on(8)).unknown), HasSubstr("is another file"));
+}
+
+// A word that Megatron-LM does not have is a fork's.
+TEST(MegatronWords, ValuesOfForksAreTold) {
+  const auto lost_of = [](const std::string& more) {
+    return testing::text_of(
+        testing::imported("--tensor-model-parallel-size 1 --num-layers 2 --hidden-size 64 --num-attention-heads 4 --micro-batch-size 1 "
+                          "--seq-length 32 --max-position-embeddings 32 --bf16 " +
+                              more + "\n",
+                          {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024})
+            .lost);
+  };
+  EXPECT_THAT(lost_of("--normalization DyT"), HasSubstr("normalization: 'DyT': taken as LayerNorm"));
+  EXPECT_THAT(lost_of("--normalization LayerNorm"), ::testing::Not(HasSubstr("normalization")));
+  EXPECT_THAT(lost_of("--num-experts 4 --expert-model-parallel-size 2 --moe-token-dispatcher-type alltoall_of_ours"),
+              HasSubstr("another way of tokens to experts"));
 }
 
 }  // namespace

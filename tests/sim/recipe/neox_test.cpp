@@ -204,5 +204,14 @@ TEST(Neox, GradientsOfFp32AreRead) {
             "bf16 gradients=fp32");
 }
 
+TEST(Neox, TheOldNameOfBf16) {
+  const auto policy_of = [](const std::string& type) {
+    return by_neox("  \"fp16\": {\"enabled\": true, " + type + "\"loss_scale\": 0},\n").plan.workload.precision.compute();
+  };
+  EXPECT_EQ(policy_of("\"type\": \"bfloat16\", "), Precision::Bf16);
+  EXPECT_EQ(policy_of("\"type\": \"fp16\", "), Precision::Fp16);
+  EXPECT_EQ(policy_of(""), Precision::Fp16);
+}
+
 }  // namespace
 }  // namespace sim

@@ -10,6 +10,14 @@ TEST(Settings, KnowsWhatStandsWithoutQuotes) {
   for (const char* text : {"no", "bf16", "", "inf", "nan", "4 GiB", "0x"}) EXPECT_FALSE(is_literal(text)) << text;
 }
 
+TEST(Settings, PythonBeginsBehindItsWords) {
+  for (const char* python :
+       {"import a", "from a import b", "# of mine\n\nimport a", "#!/usr/bin/env python3\nx = 1", "\"\"\"A line.\n\"\"\"\nimport a"})
+    EXPECT_TRUE(begins_as_python(python)) << python;
+  for (const char* other : {"", "# from here\nmodel: a", "#!/bin/bash\n# import\nimport a.png", "\"\"\"never closed"})
+    EXPECT_FALSE(begins_as_python(other)) << other;
+}
+
 TEST(Settings, LeafIsBehindTheLastDot) {
   EXPECT_EQ(leaf_of("a.b.c"), "c");
   EXPECT_EQ(leaf_of("c"), "c");

@@ -184,5 +184,34 @@ TEST(ShellScript, ScriptsThatAScriptWritesAreFollowed) {
   EXPECT_EQ(followed("cat > job <<'EOF'\nrun $1 $SLURM_NNODES\nEOF\nsbatch -J a -N 4 ./job 2\n"), "cat \nrun 2 4 \n");
 }
 
+// A document is a script for whoever ends in a shell, and for what reads it behind a pipe.
+TEST(ShellScript, ADocumentThatALaunchersShellReads) {
+  EXPECT_EQ(followed("srun -N 2 bash <<EOF\nrun --a 1\nEOF"), "run --a 1 \n");
+  EXPECT_EQ(followed("A=2\nLOG=x srun bash -s <<'END'\nrun --a $A\nEND"), "run --a $A \n");
+  EXPECT_EQ(followed("export A=2\ndocker run -i image /bin/bash <<'END'\nrun --a $A\nEND"), "run --a 2 \n");
+  EXPECT_EQ(followed("cat <<EOF | srun -n 4 bash\nrun --a 1\nEOF"), "run --a 1 \n");
+  EXPECT_EQ(followed("cat <<EOF | tee notes\nrun --a 1\nEOF"), "cat \n");
+  EXPECT_EQ(followed("IFS= read -r -d '' LINE <<EOF\nrun --a 1\nEOF\nsrun bash -c \"$LINE\""), "run --a 1 \nsrun bash -c run --a 1\n \n");
+}
+
+// What $(...) prints where a function, echo or a document says it; what another command prints is asked for.
+TEST(ShellScript, WhatACommandPrints) {
+  EXPECT_EQ(followed("width() { echo 4; }\nrun --a $(width)"), "run --a 4 \n");
+  EXPECT_EQ(followed("size() {\n  local all=$1\n  if [ $all = 8 ]; then echo 2; return; fi\n  echo 1\n}\nrun --a $(size 8) --b `size 4`"),
+            "run --a 2 --b `size 4` \n");
+  EXPECT_EQ(followed("more() { echo --a 1 --b; }\nrun $(more)"), "run --a 1 --b \n");
+  EXPECT_EQ(followed("A=$(cat <<EOF\n--a 1\n--b\nEOF\n)\nrun $A"), "run --a 1 --b \n");
+  EXPECT_EQ(followed("A=1\nof() { A=2; echo $A; }\nB=$(of)\nrun --a $A --b $B"), "run --a 1 --b 2 \n");
+  EXPECT_EQ(followed("of() { grep a b; }\nrun --a $(of)"), "run --a $(of) \n");
+  EXPECT_EQ(followed("run --a $(echo a b | cut -c 1)"), "run --a $(echo a b | cut -c 1) \n");
+  EXPECT_EQ(followed("of() { if [ $X = 1 ]; then echo 1; else echo 2; fi; }\nrun --a $(of)"), "run --a $(of) \n");
+}
+
+// `[` of a line whose bracket is missing fails, and the script goes on below it.
+TEST(ShellScript, ATestThatNoBracketCloses) {
+  EXPECT_EQ(followed("K=\nif [ -z \"$K\"]; then A=1; else A=2; fi\nrun --a $A"), "run --a 2 \n");
+  EXPECT_EQ(followed("if [[ -z \"$K\" &&\n  1 == 1 ]]; then A=1; else A=2; fi\nrun --a $A"), "run --a 1 \n");
+}
+
 }  // namespace
 }  // namespace sim

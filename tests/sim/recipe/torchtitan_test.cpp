@@ -258,6 +258,27 @@ TEST(Torchtitan, StepsOfAForkAreObeyed) {
   EXPECT_EQ(plan.workload.global_batch, 64);
 }
 
+// Such a release mixes types where it shards, or on data ranks alone.
+TEST(Torchtitan, TomlWithoutShardsComputesInItsType) {
+  const auto precision_of = [](const std::string& type, const std::string& degrees, std::int32_t devices) {
+    const ImportedPlan read = testing::imported(
+        "[training]\nlocal_batch_size = 2\nseq_len = 32\n" + type + "\n[parallelism]\n" + degrees + "\n", llama_over(devices));
+    return std::pair(read.plan.workload.precision, testing::text_of(read.notes));
+  };
+  const std::string kAlone = "data_parallel_shard_degree = 1\ntensor_parallel_degree = 2";
+  const auto [fp32, note] = precision_of("", kAlone, 2);
+  EXPECT_EQ(fp32.compute(), Precision::Fp32);
+  EXPECT_THAT(note, HasSubstr("mixed_precision_param: is without effect"));
+  const auto [bf16, silence] = precision_of("dtype = \"bfloat16\"", kAlone, 2);
+  EXPECT_EQ(bf16.compute(), Precision::Bf16);
+  EXPECT_EQ(bf16.of(Numbers::Gradients), Precision::Bf16);
+  EXPECT_THAT(silence, Not(HasSubstr("mixed_precision_param")));
+  EXPECT_EQ(precision_of("", "data_parallel_replicate_degree = 2\ntensor_parallel_degree = 2", 4).first.compute(), Precision::Fp32);
+  EXPECT_EQ(precision_of("", "tensor_parallel_degree = 2", 4).first.compute(), Precision::Bf16) << "sharded by the rest";
+  EXPECT_EQ(precision_of("", "data_parallel_shard_degree = 1\ndata_parallel_replicate_degree = 2", 2).first.compute(), Precision::Bf16);
+  EXPECT_EQ(precision_of("", "data_parallel_shard_degree = 1\ncontext_parallel_degree = 2", 2).first.compute(), Precision::Bf16);
+}
+
 ImportedPlan in_two_stages(const std::string& batch, const std::string& pipeline) {
   return testing::imported("[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 64\n" + batch + "\n" + pipeline +
                                "\npipeline_parallel_degree = 2\npipeline_parallel_schedule = \"1F1B\"\n",

@@ -395,7 +395,7 @@ TEST(Trainer, ABatchThatIsLeftOutIsTold) {
 // What changes time or memory, and no plan says: none of it is without effect.
 TEST(Trainer, WordsThatMatterAreTold) {
   for (const std::string more : {"--config_overrides n_layer=48", "--device_map auto", "--fsdp_min_num_params 1000", "--lora_bias all",
-                                 "--use_cpu True", "--quant_config bnb", "--batching_strategy padding_free"})
+                                 "--quant_config bnb", "--batching_strategy padding_free"})
     EXPECT_THAT(tuned("torchrun --nproc_per_node=8", more).lost, ::testing::SizeIs(1)) << more;
   EXPECT_THAT(tuned("torchrun --nproc_per_node=8", "--device_map cuda:0 --lora_bias none").lost, IsEmpty());
 }
@@ -441,6 +441,19 @@ TEST(Trainer, CompiledKernelsOfWhoeverStartsItAreTold) {
   };
   EXPECT_THAT(lost("inductor"), ::testing::SizeIs(1));
   EXPECT_THAT(lost("no"), IsEmpty());
+}
+
+TEST(Trainer, FsdpWithoutAutoWrapHasOneUnit) {
+  const auto unit_of = [](const std::string& fsdp) {
+    return testing::imported("torchrun train.py --per_device_train_batch_size 2 --max_length 32 --bf16 True " + fsdp + "\n",
+                             llama_for_trainer(4))
+        .plan.layers_per_unit;
+  };
+  const auto layers = static_cast<std::int32_t>(testing::tiny_llama().layers);
+  EXPECT_EQ(unit_of("--fsdp full_shard"), layers);
+  EXPECT_EQ(unit_of("--fsdp \"full_shard auto_wrap\""), 1);
+  EXPECT_EQ(unit_of("--fsdp full_shard --fsdp_transformer_layer_cls_to_wrap LlamaDecoderLayer"), 1);
+  EXPECT_EQ(unit_of("--fsdp true"), 1);
 }
 
 }  // namespace
