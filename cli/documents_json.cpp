@@ -42,11 +42,11 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
-  std::map<sim::StageIndex, sim::ReservedMemory> by_stage;
+  std::map<sim::StageIndex, sim::Bytes> by_stage;
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
-    const auto [reserved, is_new] = by_stage.try_emplace(device.stage);  // ranks of a stage reserve the same
-    if (is_new) reserved->second = sim::reserved_memory(plan, device.stage);
+    const auto [held, is_new] = by_stage.try_emplace(device.stage);  // ranks of a stage reserve the same
+    if (is_new) held->second = sim::held_by_allocator(plan, device.stage, device.at_peak);
     const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()},
                        {"first_rank", device.representative.value()},
@@ -60,7 +60,7 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
                        {"peak_memory_high_bytes", memory.high(device.peak_memory).value()},
                        {"out_of_memory_chance_ratio", memory.chance_above(device.peak_memory, sim::usable_memory(plan.cluster))},
                        {"memory_at_peak_bytes", memory_json(device.at_peak)},
-                       {"pool_estimated_bytes", reserved->second.cached().value()},
+                       {"pool_estimated_bytes", held->second.value()},
                        {"nccl_estimated_bytes", beside.nccl.value()}});
   }
   return {{"step_time_seconds", seconds(result.step_time)},

@@ -61,12 +61,12 @@ std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResu
   const sim::DeviceResult* const fullest = sim::fullest_device(result);
   if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
-  const sim::ReservedMemory reserved = sim::reserved_memory(plan, fullest->stage);
   return fmt::format(
       "beside the peak        the allocator holds {} more, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not "
       "measured "
       "yet\n",
-      sim::to_text(reserved.cached()), sim::to_text(beside.nccl), beside.communicators, beside.flows, beside.channels);
+      sim::to_text(sim::held_by_allocator(plan, fullest->stage, fullest->at_peak)), sim::to_text(beside.nccl), beside.communicators,
+      beside.flows, beside.channels);
 }
 
 // What lies beside the devices, in the memory of their host.

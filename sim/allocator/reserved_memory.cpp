@@ -6,6 +6,7 @@
 
 #include "sim/allocator/caching_allocator.h"
 #include "sim/allocator/tensor_sizes.h"
+#include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_model.h"
 #include "sim/cost/planned_blocks.h"
 #include "sim/units/at.h"
@@ -102,6 +103,11 @@ ReservedMemory reserved_memory(const ParallelPlan& whole, StageIndex stage) {
   const TaskGraph graph = lower(model, plan);
   const auto device = std::ranges::find(graph.devices(), stage, &GraphDevice::stage);
   return reserved_memory(model, plan, graph, DeviceId(static_cast<std::int32_t>(device - graph.devices().begin())));
+}
+
+Bytes held_by_allocator(const ParallelPlan& plan, StageIndex stage, const MemoryBreakdown& at_peak) {
+  if (device_allocator(habits_of(plan.cluster)) != DeviceAllocator::Segments) return memory_beside(plan, at_peak).pool;
+  return reserved_memory(plan, stage).cached();
 }
 
 }  // namespace sim

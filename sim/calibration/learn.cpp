@@ -156,8 +156,8 @@ void learn_memory(const std::vector<Evidence>& evidence, SoftwareStack& software
     const SimulationResult result = simulate(make_model_graph(one.plan), one.plan, Detail::Summary);
     Bytes simulated{};
     for (const DeviceResult& device : result.devices)
-      simulated =
-          std::max(simulated, counted(MemoryCounter::Reserved, one.plan, device.at_peak, reserved_memory(one.plan, device.stage).cached()));
+      simulated = std::max(
+          simulated, counted(MemoryCounter::Reserved, one.plan, device.at_peak, held_by_allocator(one.plan, device.stage, device.at_peak)));
     const double missed = static_cast<double>((*one.memory - simulated).value()) / (1 << 30);
     const double noise = kMissedShare * static_cast<double>(simulated.value()) / (1 << 30);
     weight += 1 / (noise * noise);

@@ -82,7 +82,6 @@ void each_memory(Stack& stack, const Field& field) {
   field("plain_optimizer", stack.plain_optimizer);
   field("context_gib", stack.context_gib, kFactor);
   field("fragmentation", stack.fragmentation, kFactor);
-  field("allocator", stack.allocator);
 }
 
 // Written where they are not as usual: plan files from before they were, and the hashes of their plans, stay as they are.
@@ -106,6 +105,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("by_operator", stack.by_operator);
   field("rotary_bytes", stack.rotary_bytes, {0, 64});
   field("cached_logit_bytes", stack.cached_logit_bytes, {0, 64});
+  field("allocator", stack.allocator);
   field("workspace_gib", stack.workspace_gib, kFactor);
   field("product_workspaces", stack.product_workspaces, {0, 64});
   field("expert_workspaces", stack.expert_workspaces, {0, 64});

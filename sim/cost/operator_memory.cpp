@@ -200,7 +200,7 @@ Bytes rotary_by_operator(const ModelGraph& model, const ParallelPlan& plan, cons
 
 Bytes logits_before_loss(const ModelGraph& model, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
-  const bool is_one_kernel = habits.fused_loss || habits.loss_in_pieces;
+  const bool is_one_kernel = habits.fused_loss || habits.loss_in_pieces || (habits.compiled && habits.compiled_loss);
   if (is_one_kernel || plan.model.convolution || plan.bytes(Numbers::Activations) >= kWide) return {};
   return logits(widths_of(plan), model, plan).narrow;
 }

@@ -105,16 +105,17 @@ CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& r
   const MemoryCounter counter = counter_of(plan, asked);
   const std::int32_t last = plan.mesh.pipeline - 1;
   CountedMemory memory;
+  const DeviceResult* shown = nullptr;
   for (const DeviceResult& device : result.devices) {
     const std::int32_t stage = device.stage.value();
     const bool is_asked = asked.rank == AskedRank::Fullest || stage == (asked.rank == AskedRank::First ? 0 : last);
-    if (is_asked) {
-      const Bytes cached = counter == MemoryCounter::Allocated ? Bytes{} : reserved_memory(plan, device.stage).cached();
-      memory.shown = std::max(memory.shown, counted(counter, plan, device.at_peak, cached));
-    }
+    if (is_asked && (shown == nullptr || device.peak_memory > shown->peak_memory)) shown = &device;
     const Bytes held = memory_beside(plan, device.at_peak).pool;  // what is free besides goes back when the device is full
     memory.needed = std::max(memory.needed, counted(MemoryCounter::Device, plan, device.at_peak, held));
   }
+  if (shown == nullptr) return memory;
+  const Bytes held = counter == MemoryCounter::Allocated ? Bytes{} : held_by_allocator(plan, shown->stage, shown->at_peak);
+  memory.shown = counted(counter, plan, shown->at_peak, held);
   return memory;
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/units/unit_text.h"
+#include "tests/sim/plan/plans.h"
 
 namespace cli {
 namespace {
@@ -18,7 +19,8 @@ TEST(SimulationText, CompositionIsDescendingWithoutZeros) {
 }
 
 TEST(SimulationText, SaysWhetherItFitsAndWhatMfuIs) {
-  sim::ParallelPlan plan;
+  sim::ParallelPlan plan = sim::testing::tiny_plan();
+  plan.cluster.hardware.kind = sim::DeviceKind::Gpu;
   sim::SimulationResult result;
   result.devices = {{.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = 4}};
   EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), HasSubstr(": fits"));

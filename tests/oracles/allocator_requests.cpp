@@ -1,12 +1,24 @@
-// The simulator's allocator, asked as ask_allocator is: [segments|expandable] bytes of the device.
+// The simulator's allocator, asked as ask_allocator is: [segments|expandable] bytes of the device. With "reserved" and a plan: what it reserves for its first
+// stage.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
 
 #include "sim/allocator/caching_allocator.h"
+#include "sim/allocator/reserved_memory.h"
+
+namespace {
+
+int print_reserved(const char* plan) {
+  std::printf("%ld\n", static_cast<long>(sim::reserved_memory(sim::load_plan(plan), sim::StageIndex(0)).reserved.value()));
+  return 0;
+}
+
+}  // namespace
 
 int main(int, char** words) {
+  if (std::strcmp(words[1], "reserved") == 0) return print_reserved(words[2]);
   const bool grows = std::strcmp(words[1], "expandable") == 0;
   sim::CachingAllocator allocator(grows ? sim::DeviceAllocator::Expandable : sim::DeviceAllocator::Segments,
                                   sim::Bytes(std::atoll(words[2])));

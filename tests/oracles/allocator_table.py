@@ -7,6 +7,7 @@ from reserved import KINDS, reserved_by
 
 KEPT = json.loads((pathlib.Path(__file__).resolve().parent / "kept_allocator.json").read_text())
 GIB = 1 << 30
+REQUESTS = pathlib.Path(__file__).resolve().parents[2] / "build" / "dev" / "bin" / "allocator_requests"
 
 
 def section(program):
@@ -14,7 +15,7 @@ def section(program):
     for kept in KEPT:
         case, cells = kept["case"], []
         for kind in KINDS:
-            errors[kind].append(reserved_by(program, kept, kind) / kept[kind] - 1)
+            errors[kind].append(reserved_by(program, REQUESTS, kept, kind) / kept[kind] - 1)
             cells.append(f"{kept[kind] / GIB:.2f} | {100 * errors[kind][-1]:+.1f}")
         form = case["form"]
         lines.append(f"| {kept['seed']} | {form['layers']} x {form['hidden']}, vocabulary {form['vocabulary']} | {case['ranks']} | {case['microbatches']} x {case['microbatch']} x "

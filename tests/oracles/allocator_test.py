@@ -75,7 +75,7 @@ class Reserved(unittest.TestCase):
     def test_steps_reserve_what_torchs_do(self):
         self.assertGreaterEqual(len(KEPT), 20)
         for kind in KINDS:
-            errors = {kept["seed"]: reserved_by(PROGRAM, kept, kind) / kept[kind] - 1 for kept in KEPT}
+            errors = {kept["seed"]: reserved_by(PROGRAM, REQUESTS, kept, kind) / kept[kind] - 1 for kept in KEPT}
             alone = [1 - kept["allocated"] / kept[kind] for kept in KEPT]
             with self.subTest(kind=kind):
                 self.assertLessEqual(statistics.mean(map(abs, errors.values())), MEAN, errors)

@@ -109,6 +109,7 @@ void settle_precision(const Device& device, Json& precision) {
 
 Json Draw::row(int at) {
   Json row = valid_row();
+  row["asked"] = {{"memory_kind", "peak allocated"}};  // of tensors: what an allocator holds beside them does not grow with every knob
   const Kind& kind = one_of(kKinds);
   row["workload"].merge_patch(Json::parse(kind.workload));
   row["hardware"].merge_patch({{"gpu", one_of(kPartNames)}, {"intra_node", nullptr}});

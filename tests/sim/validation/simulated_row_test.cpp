@@ -77,7 +77,9 @@ TEST(SimulatedRow, MemoryIsThatOfTheQuestion) {
   EXPECT_NE(shown(Allocated, AskedRank::First), shown(Allocated, AskedRank::Last));
   EXPECT_EQ(shown(Allocated, AskedRank::Fullest), std::max(shown(Allocated, AskedRank::First), shown(Allocated, AskedRank::Last)));
   EXPECT_GT(shown(Reserved, AskedRank::First), shown(Allocated, AskedRank::First));
-  EXPECT_EQ(counted_memory(plan, result, {Allocated, AskedRank::First}).needed, shown(Device, AskedRank::Fullest));
+  const Bytes needed = counted_memory(plan, result, {Allocated, AskedRank::First}).needed;
+  EXPECT_GT(needed, shown(Allocated, AskedRank::Fullest));
+  EXPECT_LT(needed, shown(Device, AskedRank::Fullest)) << "what is free besides goes back when the device is full";
 }
 
 // 7B over 8 GPUs: small micro-batches need no recomputation, large ones do; a program without parts recomputes whole blocks.
