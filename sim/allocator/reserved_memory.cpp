@@ -62,7 +62,7 @@ std::int64_t most_in_flight(const ParallelPlan& plan, StageIndex stage) {
 
 // What comes behind those that are in flight at once does to the allocator what they did. Schedules ask for whole rounds of their stages, both ways.
 ParallelPlan with_few_microbatches(const ParallelPlan& plan, StageIndex stage) {
-  const std::int64_t round = 2 * plan.mesh.pipeline, in_flight = most_in_flight(plan, stage);
+  const std::int64_t round = std::int64_t{2} * plan.mesh.pipeline, in_flight = most_in_flight(plan, stage);
   const std::int64_t few = (in_flight + round) / round * round, all = plan.num_microbatches();
   ParallelPlan less = plan;
   if (few < all && plan.schedule != "csv") less.workload.global_batch = plan.workload.global_batch / all * few;

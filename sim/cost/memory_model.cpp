@@ -146,7 +146,7 @@ const MemoryEffect& MemoryModel::effect(const Task& task, const TaskGraph& graph
 
 MemorySteps MemoryModel::steps(const Task& task, const TaskGraph& graph) const {
   std::optional<MemorySteps> with_units = state_->steps_with_units(task, graph);
-  const MemorySteps steps = with_units ? std::move(*with_units) : steps_of(effect(task, graph));
+  MemorySteps steps = with_units ? std::move(*with_units) : steps_of(effect(task, graph));
   const bool makes_logits =
       task.key.layer == state_->model.head() && task.key.phase == Phase::Forward && task.key.operation == Operation::Head;
   if (!makes_logits || state_->effects.steps_of(task.key)) return steps;
