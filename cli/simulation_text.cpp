@@ -62,9 +62,8 @@ std::string beside_text(const sim::ParallelPlan& plan, const sim::SimulationResu
   if (fullest == nullptr || plan.cluster.hardware.kind == sim::DeviceKind::Cpu) return {};
   const sim::MemoryBeside beside = sim::memory_beside(plan, fullest->at_peak);
   return fmt::format(
-      "beside the peak        the allocator holds {} more, NCCL's buffers {} ({} communicators, {} flows, {} channels): estimated, not "
-      "measured "
-      "yet\n",
+      "beside the peak        the allocator holds {} more, NCCL's buffers {} ({} communicators, {} flows, {} channels): "
+      "estimated, not measured yet\n",
       sim::to_text(sim::held_by_allocator(plan, fullest->stage, fullest->at_peak)), sim::to_text(beside.nccl), beside.communicators,
       beside.flows, beside.channels);
 }

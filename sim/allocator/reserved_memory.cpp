@@ -16,22 +16,19 @@ namespace {
 
 constexpr std::int64_t kSteps = 3;  // the first without states, the second with them, the third as all others
 
-// Of a device's steps one after the other; a moment of time is a change.
-std::vector<TimedChange> changes_of(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device,
-                                    Bytes states) {
-  const MemoryModel memory(model, plan);
-  std::vector<TimedChange> changes;
-  const auto add = [&](const MemoryChange& change, const TaskKey& key) {
-    changes.push_back({SimTime(std::ssize(changes) + 1), change, key});
-  };
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    for (const TaskId id : graph.issue_order(device)) {
-      const Task& task = graph.task(id);
-      const MemorySteps steps = memory.steps(task, graph);
-      for (const MemoryChange& change : steps.all()) add(change, task.key);
-    }
-    if (step == 0 && states > Bytes{}) add({MemoryCategory::OptimizerState, states}, {});
+// Of a device's steps one after the other, which move the same; a moment of time is a change.
+std::vector<TimedChange> changes_of(const MemoryModel& memory, const TaskGraph& graph, DeviceId device, Bytes states) {
+  std::vector<TimedChange> of_step, changes;
+  for (const TaskId id : graph.issue_order(device)) {
+    const Task& task = graph.task(id);
+    const MemorySteps steps = memory.steps(task, graph);
+    for (const MemoryChange& change : steps.all()) of_step.push_back({{}, change, task.key});
   }
+  for (std::int64_t step = 0; step < kSteps; ++step) {
+    changes.insert(changes.end(), of_step.begin(), of_step.end());
+    if (step == 0 && states > Bytes{}) changes.push_back({{}, {MemoryCategory::OptimizerState, states}, {}});
+  }
+  for (std::size_t at = 0; at < changes.size(); ++at) changes[at].time = SimTime(static_cast<std::int64_t>(at) + 1);
   return changes;
 }
 
@@ -75,9 +72,10 @@ ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan
   const DeviceAllocator kind = device_allocator(habits_of(plan.cluster));
   if (plan.cluster.hardware.kind == DeviceKind::Cpu || kind == DeviceAllocator::Other) return {};
   const StageIndex stage = graph.devices()[device.position()].stage;
-  MemoryBreakdown resident = MemoryModel(model, plan).resident(stage);
+  const MemoryModel memory(model, plan);
+  MemoryBreakdown resident = memory.resident(stage);
   const Bytes states = std::exchange(sim::at(resident, MemoryCategory::OptimizerState), Bytes{});
-  const std::vector<MemoryBlock> blocks = blocks_of(resident, changes_of(model, plan, graph, device, states));
+  const std::vector<MemoryBlock> blocks = blocks_of(resident, changes_of(memory, graph, device, states));
   const TensorSizes sizes(model, plan, stage);
   CachingAllocator allocator(kind);
   std::vector<std::vector<CachingAllocator::Place>> places(blocks.size());
