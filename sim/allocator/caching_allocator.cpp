@@ -108,7 +108,13 @@ void CachingAllocator::split(Place place, Bytes size) {
   blocks_[place].size = size;
   blocks_[place].behind = behind;
   pool_of(rest).insert(key_of(rest, behind));
-  if (const auto end = ends_.find({rest.stream, rest.is_small}); end != ends_.end() && end->second == place) end->second = behind;
+  move_end(place, behind);
+}
+
+// Of a segment that grows, where it ended with the first.
+void CachingAllocator::move_end(Place from, Place to) {
+  const auto end = ends_.find({blocks_[from].stream, blocks_[from].is_small});
+  if (end != ends_.end() && end->second == from) end->second = to;
 }
 
 std::optional<CachingAllocator::Place> CachingAllocator::take(Bytes wanted, std::int32_t stream) {
@@ -132,8 +138,7 @@ void CachingAllocator::join(Place first, Place second) {
   blocks_[first].size += blocks_[second].size;
   blocks_[first].behind = blocks_[second].behind;
   if (blocks_[second].behind) blocks_[*blocks_[second].behind].before = first;
-  if (const auto end = ends_.find({blocks_[first].stream, blocks_[first].is_small}); end != ends_.end() && end->second == second)
-    end->second = first;
+  move_end(second, first);
   unused_.push_back(second);
 }
 

@@ -60,6 +60,7 @@ class CachingAllocator {
   void flush();
   void split(Place place, Bytes size);
   void join(Place first, Place second);
+  void move_end(Place from, Place to);
   Place add(const Block& block);
 
   bool is_expandable_;
