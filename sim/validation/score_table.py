@@ -1,4 +1,4 @@
-"""Writes the tables of docs/figures/accuracy.md: published runs with each source left out of the fit, runs to which nothing is fitted, and fitted ones.
+"""Writes the tables of docs/figures/accuracy.md, and the short one of README.md: published runs with each source left out of the fit, runs to which nothing is fitted, and fitted ones.
 From a clean clone: build the preset planner, then run this (half an hour on two cores).
 
 usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
@@ -12,7 +12,7 @@ import tempfile
 import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FIGURES = ROOT / "docs" / "figures" / "accuracy.md"
+FIGURES, README = ROOT / "docs" / "figures" / "accuracy.md", ROOT / "README.md"
 ROWS, CHECKS, MORE, WORDS, STRANGERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json"))
 FIGURES_OF_TIME = (("step time: mean over sources of the mean error, %", "macro_mape"), ("the same over rows, %", "micro_mape"), ("median, %", "median"),
                    ("90th percentile, %", "percentile90"), ("bias, %", "bias"), ("rows in the 80 % interval, mean over sources, %", "interval_coverage"))
@@ -56,6 +56,15 @@ def unfitted_rows(name, scored):
     for source in scored["sources"]:
         yield (f"| {source['source']} | {source['rows']} | {percent(source['mape'])} | {100 * source['bias']:+.1f} | {100 * source['coverage']:.0f} | "
                f"{percent(source['worst'])} | `{source['worst_id']}` |")
+
+
+def readme_rows(left_out, unfitted):
+    """What a stranger's run may expect, and who was missed most."""
+    yield "| step times of published runs | rows | mean error over sources, % | bias, % | in the 80 % interval, % | sources that are missed most |\n|---|---|---|---|---|---|"
+    for what, one in (("fitted, each source by the others", left_out), *((f"`{path.name}`, not fitted", scored) for path, scored in unfitted)):
+        worst = sorted(one["sources"], key=lambda source: source["mape"], reverse=True)[:3]
+        yield (f"| {what} | {one['rows_predicted']} | {percent(one['macro_mape'])} | {100 * one['bias']:+.1f} | {percent(one['interval_coverage'])} | "
+               + ", ".join(f"{source['source']} {100 * source['mape']:.0f} %" for source in worst) + " |")
 
 
 def order_rows(left_out, checks, more):
@@ -148,6 +157,7 @@ def main(program):
     unfitted = ((CHECKS, checks), (MORE, more), (WORDS, words), (STRANGERS, strangers))
     marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, words, strangers, fitted), "", *source_rows(fitted, left_out),
                                                *(line for path, scored in unfitted for line in ("", *unfitted_rows(path.name, scored)))]))
+    marks.between(README, "accuracy", "\n".join(readme_rows(left_out, unfitted)))
     marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
     marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, unfitted)))
     marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
