@@ -19,8 +19,8 @@ struct Behavior {
          convolution_forward_share = 0, convolution_input_share = 0, convolution_weight_share = 0, convolution_tf32_share = 0,
          convolution_forward_passes = 0, convolution_input_passes = 0, convolution_weight_passes = 0, depthwise_forward_passes = 0,
          depthwise_input_passes = 0, depthwise_weight_passes = 0, grouped_half_passes = 0, grouped_share = 0, grouped_tensor_share = 0,
-         depthwise_share = 0, lone_host_gain = 0, driver_share = 0, memory_interval = 0, novel_experts = 0, novel_low_rank = 0,
-         novel_latent = 0, novel_sliding = 0, novel_linear = 0, novel_sparse = 0, novel_context = 0, novel_layer = 0, novel_convolution = 0,
+         depthwise_share = 0, lone_host_gain = 0, memory_interval = 0, novel_experts = 0, novel_low_rank = 0, novel_latent = 0,
+         novel_sliding = 0, novel_linear = 0, novel_sparse = 0, novel_context = 0, novel_layer = 0, novel_convolution = 0,
          novel_offload = 0, novel_pair = 0, novel_slices = 0, late_program = 0, late_experts = 0, late_offload = 0, hosts_apart = 0,
          unread_hosts_apart = 0, adapter_hosts_apart = 0;
 };

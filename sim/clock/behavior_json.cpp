@@ -70,7 +70,6 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"grouped_tensor_share", &Behavior::grouped_tensor_share, 0.001, 2},
     {"depthwise_share", &Behavior::depthwise_share, 0.001, 2},
     {"lone_host_gain", &Behavior::lone_host_gain, 1, 4},
-    {"driver_share", &Behavior::driver_share, 0.5, 1},
     {"memory_interval", &Behavior::memory_interval, 0.001, 1},
     {"novel_experts", &Behavior::novel_experts, 0, 2},
     {"novel_low_rank", &Behavior::novel_low_rank, 0, 2},

@@ -34,7 +34,8 @@ void deal_out(HardwareProfile& hardware, std::int32_t devices);
 // What its program keeps in memory: as `software` says, or the worker.
 const SoftwareStack& habits_of(const Cluster& cluster);
 
-// What tensors may take of a device: the driver, libraries and their buffers have the rest on a GPU whose software is named.
+// Of a GPU whose software is named: what a process may have, the driver keeps the rest; and what tensors may take of that, beside its context and libraries.
+Bytes process_memory(const Cluster& cluster);
 Bytes usable_memory(const Cluster& cluster);
 
 // --cluster: a cluster file ("format": "meshwright.cluster/1": hardware + devices, software), or a hardware profile with --devices N. GPUs of

@@ -5,6 +5,7 @@
 #include "sim/clock/behavior.h"
 #include "sim/clock/spread.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_counter.h"
 #include "sim/cost/memory_novelty.h"
 
 namespace sim {
@@ -14,8 +15,8 @@ constexpr double kOwnWorker = 0.02;  // the most that tests of our worker agains
 
 }  // namespace
 
-Bytes MemoryInterval::low(Bytes occupied) const { return scaled(occupied, 1 / (1 + half_width)); }
-Bytes MemoryInterval::high(Bytes occupied) const { return scaled(occupied, 1 + half_width) + beside; }
+Bytes MemoryInterval::low(Bytes occupied) const { return scaled(occupied + held, 1 / (1 + half_width)); }
+Bytes MemoryInterval::high(Bytes occupied) const { return scaled(occupied + held, 1 + half_width) + beside; }
 
 double MemoryInterval::chance_above(Bytes occupied, Bytes limit) const {
   const FourOfFive range{static_cast<double>(low(occupied).value()), static_cast<double>(high(occupied).value())};
@@ -64,15 +65,20 @@ Bytes held_reductions(const ParallelPlan& plan) {
 // Of other software's programs usable_memory() has taken off what libraries hold: NCCL's buffers are among it.
 MemoryInterval memory_interval(const ParallelPlan& plan, const MemoryBreakdown& at_peak) {
   const MemoryBeside beside = memory_beside(plan, at_peak);
-  MemoryInterval interval{.half_width = width_of(plan), .beside = beside.pool + held_reductions(plan), .basis = basis_of(plan.cluster)};
-  if (is_of_our_worker(plan.cluster)) interval.beside = plan.cluster.hardware.kind == DeviceKind::Cpu ? Bytes{} : beside.pool + beside.nccl;
+  MemoryInterval interval{.half_width = width_of(plan), .basis = basis_of(plan.cluster)};
+  if (is_of_our_worker(plan.cluster)) {
+    interval.beside = beside.pool + beside.nccl;
+    return interval;
+  }
+  interval.held = counted(MemoryCounter::Reserved, plan, at_peak, beside.pool) - total(at_peak);
+  interval.beside = held_reductions(plan);
   return interval;
 }
 
 // The chance grows with what is occupied and, below one half, with what may be beside it.
 Bytes most_occupied(const Cluster& cluster, const Risk& risk) {
   if (risk.chance >= 0.5) return risk.limit;
-  const MemoryInterval alone{.half_width = width_of(cluster), .beside = {}, .basis = {}};
+  const MemoryInterval alone{.half_width = width_of(cluster), .held = {}, .beside = {}, .basis = {}};
   std::int64_t fits = 0, above = risk.limit.value() + 1;
   while (above - fits > 1) {
     const std::int64_t middle = fits + (above - fits) / 2;

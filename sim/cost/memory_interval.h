@@ -1,6 +1,6 @@
 // How far the simulated memory of a device may be off: the interval that holds four of five measured ones. Its width is what such predictions
-// missed before, wider by what is new in a program or a plan (memory_novelty.h); on a GPU it reaches up by what lies beside the tensors, which is estimated
-// (memory_beside).
+// missed before, wider by what is new in a program or a plan (memory_novelty.h). On a GPU a program's allocator and libraries hold more than the tensors
+// (memory_beside), which the interval lies around; of our worker that is estimated, and the interval reaches up by it.
 #pragma once
 
 #include <string_view>
@@ -11,7 +11,8 @@
 namespace sim {
 
 struct MemoryInterval {
-  double half_width = 0;   // of what tensors occupy, relative to it
+  double half_width = 0;   // of what is occupied and held, relative to it
+  Bytes held{};            // beside tensors: what the allocator has no use for, workspaces
   Bytes beside{};          // more that there may be
   std::string_view basis;  // what the width rests on, for people
   Bytes low(Bytes occupied) const;

@@ -6,10 +6,9 @@
 
 #include "sim/allocator/reserved_memory.h"
 #include "sim/clock/kernel_setting.h"
-#include "sim/clock/spread.h"
-#include "sim/cost/memory_beside.h"
 #include "sim/cost/memory_interval.h"
 #include "sim/cost/plan_likeness.h"
+#include "sim/engine/out_of_memory.h"
 #include "sim/units/at.h"
 #include "sim/validation/row_layout.h"
 
@@ -20,7 +19,7 @@ constexpr double kMemoryDoubt = 1.2;  // of the simulated memory: a run that was
 
 double gib(Bytes amount) { return real(amount.value()) / (1 << 30); }
 
-double available_gib(const ParallelPlan& plan) { return gib(plan.cluster.hardware.memory) * common_behavior().driver_share; }
+double available_gib(const ParallelPlan& plan) { return gib(process_memory(plan.cluster)); }
 
 const Recomputation kRecomputations[] = {{},
                                          {Recompute::Selective},
@@ -56,37 +55,38 @@ Seconds time_of_blocks(const ParallelPlan& plan, const SimulationResult& result)
   return to_seconds(sum);
 }
 
-struct NeededMemory {
-  double shown = 0, needed = 0;  // GiB
+struct JudgedMemory {
+  double shown = 0;                 // GiB
+  double out_of_memory_chance = 0;  // as plan and check say it
 };
 
-NeededMemory memory_of(const DescribedRow& described, const ParallelPlan& plan, const SimulationResult& result) {
-  const CountedMemory memory = counted_memory(plan, result, described.asked);
-  return {std::min(gib(memory.shown), std::max(available_gib(plan), gib(result.peak_memory))), gib(memory.needed)};
+JudgedMemory memory_of(const DescribedRow& described, const ParallelPlan& plan, const SimulationResult& result) {
+  const double shown = gib(counted_memory(plan, result, described.asked)), most = std::max(available_gib(plan), gib(result.peak_memory));
+  return {std::min(shown, most), out_of_memory_chance(plan, result)};
 }
 
 // A run whose recomputation is open, or is of parts that it does not name, is out of memory only where nothing fits; it shows no more than there is.
-NeededMemory settled_memory(const DescribedRow& described, const SimulationResult& result) {
-  const NeededMemory memory = memory_of(described, described.plan, result);
+JudgedMemory settled_memory(const DescribedRow& described, const SimulationResult& result) {
+  const JudgedMemory memory = memory_of(described, described.plan, result);
   const bool is_open = described.recompute_open || described.recompute_parts_open;
-  if (!is_open || memory.needed <= available_gib(described.plan)) return memory;
+  if (!is_open || memory.out_of_memory_chance <= 0.5) return memory;
   ParallelPlan least = described.plan;
   set_recomputation(least, {Recompute::Full});
-  const NeededMemory smallest = memory_of(described, least, simulated(least));
-  return {std::max(smallest.shown, std::min(memory.shown, available_gib(described.plan))), smallest.needed};
+  const JudgedMemory smallest = memory_of(described, least, simulated(least));
+  return {std::max(smallest.shown, std::min(memory.shown, available_gib(described.plan))), smallest.out_of_memory_chance};
 }
 
 MemoryCounter counter_of(const ParallelPlan& plan, const MemoryQuestion& asked) {
   return asked.counter.value_or(habits_of(plan.cluster).shows_reserved ? MemoryCounter::Reserved : MemoryCounter::Device);
 }
 
-void take_memory(const NeededMemory& memory, const DescribedRow& described, RowEstimate& estimate) {
+void take_memory(const JudgedMemory& memory, const DescribedRow& described, RowEstimate& estimate) {
   const ParallelPlan& plan = described.plan;
   const double width = 1 + memory_interval(plan, {}).half_width, held = gib(held_reductions(plan));
   estimate.memory_gib = memory.shown;
   estimate.memory_low_gib = memory.shown / width;
   estimate.memory_high_gib = memory.shown * width + (counter_of(plan, described.asked) == MemoryCounter::Allocated ? 0 : held);
-  estimate.out_of_memory_chance = chance_above({memory.needed / width, memory.needed * width + held}, available_gib(plan));
+  estimate.out_of_memory_chance = memory.out_of_memory_chance;
   estimate.out_of_memory = estimate.out_of_memory_chance > 0.5;
 }
 
@@ -101,22 +101,18 @@ Seconds loading_time(const ParallelPlan& plan) {
 
 }  // namespace
 
-CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked) {
+Bytes counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked) {
   const MemoryCounter counter = counter_of(plan, asked);
   const std::int32_t last = plan.mesh.pipeline - 1;
-  CountedMemory memory;
   const DeviceResult* shown = nullptr;
   for (const DeviceResult& device : result.devices) {
     const std::int32_t stage = device.stage.value();
     const bool is_asked = asked.rank == AskedRank::Fullest || stage == (asked.rank == AskedRank::First ? 0 : last);
     if (is_asked && (shown == nullptr || device.peak_memory > shown->peak_memory)) shown = &device;
-    const Bytes held = memory_beside(plan, device.at_peak).pool;  // what is free besides goes back when the device is full
-    memory.needed = std::max(memory.needed, counted(MemoryCounter::Device, plan, device.at_peak, held));
   }
-  if (shown == nullptr) return memory;
+  if (shown == nullptr) return {};
   const Bytes held = counter == MemoryCounter::Allocated ? Bytes{} : held_by_allocator(plan, shown->stage, shown->at_peak);
-  memory.shown = counted(counter, plan, shown->at_peak, held);
-  return memory;
+  return counted(counter, plan, shown->at_peak, held);
 }
 
 void settle_recompute(DescribedRow& described) {
@@ -127,7 +123,7 @@ void settle_recompute(DescribedRow& described) {
     set_recomputation(plan, recomputation);
     if (described.timed == Timed::Layer || plan.model.convolution || recomputation.what == Recompute::Full || !violations(plan).empty())
       break;
-    if (memory_of(described, plan, simulated(plan)).needed <= kMemoryDoubt * available_gib(plan)) break;
+    if (out_of_memory_chance(plan, simulated(plan), scaled(usable_memory(plan.cluster), kMemoryDoubt)) <= 0.5) break;
   }
   described.assumed.push_back({"plan.recompute", to_text(plan)});
 }

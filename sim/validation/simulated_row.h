@@ -23,10 +23,7 @@ void settle_recompute(DescribedRow& described);
 RowEstimate estimate(const DescribedRow& described);
 void take_time(Seconds time, const PredictionInterval& interval, const ParallelPlan& plan, RowEstimate& estimate);
 
-// What the counter that is asked for shows of the rank that is asked for, and what the fullest device must hold.
-struct CountedMemory {
-  Bytes shown{}, needed{};
-};
-CountedMemory counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked);
+// What the counter that is asked for shows of the rank that is asked for.
+Bytes counted_memory(const ParallelPlan& plan, const SimulationResult& result, const MemoryQuestion& asked);
 
 }  // namespace sim

@@ -38,13 +38,15 @@ TEST(Cluster, AProgramOnAGpuHasAContextBesideItsTensors) {
   Cluster cluster = load_cluster("a100-80gb-sxm", {8});
   EXPECT_EQ(cluster.software.name, "meshwright");
   cluster.software.context_gib = 2.5;
-  EXPECT_EQ(usable_memory(cluster), Bytes(cluster.hardware.memory.value() - 5 * (std::int64_t{1} << 29)));
+  EXPECT_EQ(process_memory(cluster), scaled(cluster.hardware.memory, 0.985)) << "the driver keeps the rest";
+  EXPECT_EQ(usable_memory(cluster), Bytes(process_memory(cluster).value() - 5 * (std::int64_t{1} << 29)));
   cluster.software.context_gib = 0.3;  // a program that counts its tensors alone: driver and libraries are there all the same
-  EXPECT_EQ(usable_memory(cluster), Bytes(cluster.hardware.memory.value() - (std::int64_t{2} << 30)));
+  EXPECT_EQ(usable_memory(cluster), Bytes(process_memory(cluster).value() - (std::int64_t{2} << 30)));
   cluster.software.context_gib = 1000;
   EXPECT_EQ(usable_memory(cluster), Bytes(0));
   cluster.software = {};
   EXPECT_EQ(usable_memory(cluster), cluster.hardware.memory);
+  EXPECT_EQ(process_memory(cluster), cluster.hardware.memory);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "sim/clock/behavior.h"
 #include "sim/cost/memory_beside.h"
+#include "sim/cost/memory_counter.h"
 #include "sim/cost/memory_novelty.h"
 #include "tests/sim/cost/random_plans.h"
 
@@ -32,7 +33,10 @@ TEST(MemoryInterval, OnGpusReachesOverWhatIsEstimatedBeside) {
   plan.cluster.software.name = "megatron-core";
   const MemoryInterval foreign = memory_interval(plan, kPeak);
   EXPECT_GT(foreign.half_width, own.half_width);
-  EXPECT_EQ(foreign.beside, beside.pool);  // its libraries are off what can be used
+  EXPECT_EQ(foreign.beside, Bytes(0));
+  EXPECT_EQ(foreign.held, counted(MemoryCounter::Reserved, plan, kPeak, beside.pool) - total(kPeak));
+  EXPECT_GE(foreign.held, beside.pool);
+  EXPECT_EQ(foreign.low(kGib * 40), scaled(kGib * 40 + foreign.held, 1 / (1 + foreign.half_width)));
 }
 
 ParallelPlan gpu_plan(const char* software) {
@@ -73,7 +77,7 @@ TEST(MemoryInterval, ReachesUpByReductionsThatTheAllocatorHolds) {
   plan.sequence_parallel = true;
   const Bytes stream = plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * plan.model.hidden);
   EXPECT_EQ(held_reductions(plan), stream * (2 * plan.model.layers));
-  EXPECT_EQ(memory_interval(plan, kPeak).beside, memory_beside(plan, kPeak).pool + held_reductions(plan));
+  EXPECT_EQ(memory_interval(plan, kPeak).beside, held_reductions(plan));
   plan.cluster.software.name = "megatron-core";
   EXPECT_EQ(held_reductions(plan), Bytes(0));
   plan.cluster.software.name = "nanotron";
@@ -82,13 +86,15 @@ TEST(MemoryInterval, ReachesUpByReductionsThatTheAllocatorHolds) {
 }
 
 TEST(MemoryInterval, OutOfMemoryHasAChance) {
-  const MemoryInterval interval{.half_width = 0.06, .beside = {}, .basis = ""};
+  const MemoryInterval interval{.half_width = 0.06, .held = {}, .beside = {}, .basis = ""};
   EXPECT_NEAR(interval.chance_above(kGib * 50, kGib * 50), 0.5, 1e-9);
   EXPECT_NEAR(interval.chance_above(kGib * 50, interval.high(kGib * 50)), 0.1, 1e-4);
   EXPECT_NEAR(interval.chance_above(kGib * 50, interval.low(kGib * 50)), 0.9, 1e-4);
   EXPECT_LT(interval.chance_above(kGib * 50, kGib * 80), 1e-9);
-  const MemoryInterval more{.half_width = 0.06, .beside = kGib * 2, .basis = ""};
+  const MemoryInterval more{.half_width = 0.06, .held = {}, .beside = kGib * 2, .basis = ""};
   EXPECT_GT(more.chance_above(kGib * 50, kGib * 53), interval.chance_above(kGib * 50, kGib * 53));
+  const MemoryInterval held{.half_width = 0.06, .held = kGib * 2, .beside = {}, .basis = ""};
+  EXPECT_DOUBLE_EQ(held.chance_above(kGib * 50, kGib * 52), interval.chance_above(kGib * 52, kGib * 52)) << "as if tensors had it";
 }
 
 // Beside them there may be more: then the chance is higher still.
@@ -101,7 +107,7 @@ TEST(MemoryInterval, AboveWhatMayBeOccupiedTheChanceIsHigher) {
       const Bytes most = most_occupied(plan.cluster, {.limit = kGib * 80, .chance = risk});
       EXPECT_LT(most, kGib * 80);
       EXPECT_GT(interval.chance_above(most + Bytes(1), kGib * 80), risk);
-      if (interval.beside == Bytes(0)) {
+      if (interval.beside + interval.held == Bytes(0)) {
         EXPECT_LE(interval.chance_above(most, kGib * 80), risk);
       }
     }

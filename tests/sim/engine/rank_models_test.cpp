@@ -92,12 +92,14 @@ TEST(RankModels, EachFitsByItself) {
     return std::ranges::find(both.devices, Rank(rank), &DeviceResult::representative)->peak_memory;
   };
   ASSERT_LT(peak(0), peak(2));
-  Cluster roomy = plan.cluster;
-  roomy.hardware.memory = Bytes(std::int64_t{1} << 40);
-  const Bytes held = roomy.hardware.memory - usable_memory(roomy);
-  plan.cluster.groups[0].hardware.memory = peak(0) + held, plan.cluster.groups[1].hardware.memory = peak(2) + held;
+  const auto with_room_for = [&](Bytes tensors) {
+    Cluster roomy = plan.cluster;
+    for (roomy.hardware.memory = tensors; usable_memory(roomy) < tensors;) roomy.hardware.memory += tensors - usable_memory(roomy);
+    return roomy.hardware.memory;
+  };
+  plan.cluster.groups[0].hardware.memory = with_room_for(peak(0)), plan.cluster.groups[1].hardware.memory = with_room_for(peak(2));
   EXPECT_TRUE(stepped(plan).fits);
-  plan.cluster.groups[1].hardware.memory = peak(0) + held;
+  plan.cluster.groups[1].hardware.memory = with_room_for(peak(0));
   EXPECT_FALSE(stepped(plan).fits);
 }
 
