@@ -57,7 +57,7 @@ TEST_F(Work, QuestionPlansUndoAndViewComeBack) {
     waitForPlan(window);
     window.runPage()->setRequest({.data = "t.bin", .folder = "/tmp/no-run", .steps = 77});
     window.findChild<QAction*>("every_rank")->setChecked(true);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan()->every_rank.has_value(); }, 10000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan()->every_rank.has_value(); }, 60000));
     window.timelinePage()->view()->pinWanted(3);
     window.timelinePage()->grouping()->setCurrentIndex(1);
     window.timelinePage()->view()->setMarks({{sim::SimTime(1000), "here"}});
@@ -95,7 +95,7 @@ TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
     window.question()->setQuestion(
         {.model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64});
     window.plan();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.planPage()->candidates().empty() && !window.isWorking(); }, 20000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window.planPage()->candidates().empty() && !window.isWorking(); }, 60000));
     found = window.planPage()->candidates().size();
     window.planPage()->table()->choose(1);
     waitForPlan(window);
@@ -103,7 +103,7 @@ TEST_F(Work, ThePlansThatWereFoundComeBackWithoutASearch) {
   }
   MainWindow later;
   later.work()->restore();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !later.planPage()->candidates().empty(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !later.planPage()->candidates().empty(); }, 60000));
   EXPECT_EQ(later.planPage()->candidates().size(), found);
   EXPECT_EQ(later.planPage()->table()->chosen(), 1);
   waitForPlan(later);
@@ -136,7 +136,7 @@ TEST_F(Work, UndoLeadsBackAcrossRows) {
   window.question()->setQuestion(
       {.model = "profiles/models/tiny-gpt2.json", .cluster = "a100-80gb-sxm", .devices = 4, .global_batch = 16, .sequence = 64});
   window.plan();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.planPage()->candidates().size() > 2 && !window.isWorking(); }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.planPage()->candidates().size() > 2 && !window.isWorking(); }, 60000));
   const std::string best = sim::plan_hash(*window.session()->wanted());
   turn(window, 2);
   const std::string edited = sim::plan_hash(*window.session()->wanted());

@@ -63,7 +63,7 @@ TEST(Basics, APageThatIsTurnedToTakesTheKeyboard) {
   window.show();
   window.activateWindow();
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 60000));
   press(window, "Ctrl+2");
   EXPECT_EQ(window.focusWidget(), window.timelinePage()->view());
   QTest::keyClick(window.focusWidget(), Qt::Key_Period);
@@ -128,7 +128,7 @@ TEST(Basics, TheTabsOfPagesStayWhereTheyAre) {
   window.resize(1366, 740);
   window.show();
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 60000));
   const QPoint before = window.pages()->mapTo(&window, QPoint());
   for (int page = 0; page < window.pages()->count(); ++page) {
     window.pages()->setCurrentIndex(page);
@@ -143,7 +143,7 @@ TEST(Basics, AFolderOfTracesIsOneTimeline) {
   sim::testing::put(folder.file("rank1.json"), test::smallTrace());
   MainWindow window;
   window.open(QString::fromStdString(folder.path()));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.tracePage()->view()->core().numSlices() > 0; }, 10000))
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.tracePage()->view()->core().numSlices() > 0; }, 60000))
       << window.message()->text().toStdString();
   EXPECT_TRUE(window.tracePage()->summary()->text().contains("rank1.json"));
 }

@@ -29,7 +29,7 @@ class Start : public testing::Test {
 
 TEST_F(Start, AMeasuredMachineStandsInTheForm) {
   Q_EMIT window_.planPage()->start()->measureWanted();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.question()->question().program == kWorker; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.question()->question().program == kWorker; }, 60000));
   EXPECT_TRUE(QString::fromStdString(window_.question()->question().cluster).endsWith("this_machine.json"));
   EXPECT_EQ(window_.question()->question().devices, 2);
 }
@@ -46,7 +46,7 @@ TEST_F(Start, ATextBecomesTokensAndTokensStayWhatTheyAre) {
   RunPage* run = window_.runPage();
   run->setRequest({.data = {}, .folder = folder_.filePath("runs/first")});
   window_.preparation()->useData("text.txt");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !run->request().data.isEmpty(); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !run->request().data.isEmpty(); }, 60000));
   EXPECT_TRUE(QFile::exists(run->request().data));
   window_.preparation()->useData("/some/tokens.bin");
   EXPECT_EQ(run->request().data, "/some/tokens.bin");

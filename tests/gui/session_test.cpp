@@ -30,7 +30,7 @@ TEST_F(OfSession, AnswersAQuestion) {
   QObject::connect(&session_, &Session::answered, [&](const SharedAnswer& found) { answer = found; });
   session_.ask(smallQuestion());
   EXPECT_TRUE(session_.isSearching());
-  ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 60000));
   EXPECT_FALSE(answer->result.ranked.empty());
   EXPECT_EQ(answer->limit, sim::usable_memory(sim::load_cluster("a100-80gb-sxm", sim::DeviceCount{8})));
 }
@@ -44,7 +44,7 @@ TEST_F(OfSession, FewerDevicesCompeteByWhatTheyCost) {
   question.fewer = true;
   question.objective = planner::Objective::Cost;
   session_.ask(question);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return answer != nullptr; }, 60000));
   EXPECT_EQ(answer->objective, planner::Objective::Cost);
   std::set<std::int32_t> devices;
   for (const planner::RankedPlan& plan : answer->result.ranked) devices.insert(plan.plan.cluster.devices);
@@ -63,7 +63,7 @@ TEST_F(OfSession, ACancelledSearchEndsSoon) {
   session_.ask(large);
   QTest::qWait(50);
   session_.cancel();
-  EXPECT_TRUE(QTest::qWaitFor([&] { return !session_.isSearching(); }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return !session_.isSearching(); }, 60000));
 }
 
 TEST_F(OfSession, ShowsAPlanAndKeepsTheOneBeforeAnEdit) {
@@ -90,7 +90,7 @@ TEST_F(OfSession, WhatBreaksARuleIsRefusedAndWhatIsNoRunIsTold) {
 
 TEST_F(OfSession, OpensARun) {
   session_.openRun(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_session")));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return session_.run() != nullptr; }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return session_.run() != nullptr; }, 60000));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST(ToolProcess, TellsThatItHasEnded) {
   tool.setProgram("/bin/sh");
   bool ended = false;
   tool.start("Doing", {"-c", "exit 0"}, [&](const QString&) { ended = true; });
-  EXPECT_TRUE(QTest::qWaitFor([&] { return ended; }, 5000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return ended; }, 60000));
 }
 
 TEST(ToolProcess, SaysInItsWordsWhyItFailed) {
@@ -33,7 +33,7 @@ TEST(ToolProcess, SaysInItsWordsWhyItFailed) {
   QSignalSpy failed(&tool, &ToolProcess::failed);
   tool.start("Doing", {"-c", "echo 'error: no mpirun'; echo 'remedy: install it'; exit 30"},
              [](const QString&) { FAIL() << "it did not succeed"; });
-  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return failed.count() == 1; }, 60000));
   EXPECT_EQ(failed[0][0].value<Message>().problem, "no mpirun");
   EXPECT_EQ(failed[0][0].value<Message>().remedy, "install it");
 }
@@ -49,7 +49,7 @@ TEST(ToolProcess, OneAtATimeAndAMissingProgramAreSaid) {
   missing.setProgram("/no/such/program");
   QSignalSpy told(&missing, &ToolProcess::failed);
   missing.start("Doing", {}, [](const QString&) {});
-  EXPECT_TRUE(QTest::qWaitFor([&] { return told.count() == 1; }, 5000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return told.count() == 1; }, 60000));
 }
 
 TEST(ToolProcess, SaysHowFarItIsAndIsCancelled) {

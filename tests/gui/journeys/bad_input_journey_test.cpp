@@ -14,7 +14,7 @@ class BadInputJourney : public Journey {
     return folder_.filePath(name);
   }
   void isTold(const char* words) {
-    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains(words); }, 10000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains(words); }, 60000))
         << words << " is not in: " << window_.message()->text().toStdString();
   }
   QTemporaryDir folder_;
@@ -75,7 +75,7 @@ TEST_F(BadInputJourney, NothingAtAll) {
                               folder_.filePath("empty"), file("zip.zip", "PK")}) {
     window_.message()->hide();
     window_.open(path);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains("What helps"); }, 5000)) << path.toStdString();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window_.message()->text().contains("What helps"); }, 60000)) << path.toStdString();
   }
 }
 

@@ -61,7 +61,7 @@ TEST_F(ChangedFilesJourney, ATraceThatChangesWhileItIsShown) {
   for (const Fate fate : kFates) {
     sim::testing::put(path, longTrace());
     window_.open(QString::fromStdString(path));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page->view()->core().numSlices() == 12000 && !window_.isWorking(); }, 10000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->view()->core().numSlices() == 12000 && !window_.isWorking(); }, 60000));
     happen(fate, path);
     for (const std::uint32_t span : {0u, 5999u, 11999u}) page->view()->select(page->view()->core().find(span));
     const bool is_written_to = fate != Fate::Replaced && fate != Fate::Deleted;
@@ -82,10 +82,10 @@ TEST_F(ChangedFilesJourney, TwoThatChangeAtOnceAreBothTold) {
     files << QString::fromStdString(folder_.file(name));
   }
   window_.openAll(files);
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->view()->core().numSlices() == 24000 && !window_.isWorking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->view()->core().numSlices() == 24000 && !window_.isWorking(); }, 60000));
   happen(Fate::Deleted, folder_.file("rank0.json"));
   happen(Fate::Cut, folder_.file("rank1.json"));
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 60000));
   const std::string told = window_.message()->text().toStdString();
   EXPECT_THAT(told, testing::AllOf(testing::HasSubstr("rank0.json is no longer there"), testing::HasSubstr("rank1.json was written to")));
 }
@@ -109,7 +109,7 @@ TEST_F(ChangedFilesJourney, ARunThatChangesWhileItIsCompared) {
   for (const Fate fate : kFates) {
     const std::string run = cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_changed_run");
     window_.open(QString::fromStdString(run));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != nullptr && !window_.isWorking(); }, 20000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != nullptr && !window_.isWorking(); }, 60000));
     happen(fate, run + "/trace.0.json");
     window_.grab();
     isTold();
@@ -129,7 +129,7 @@ TEST_F(ChangedFilesJourney, ARunThatChangesWhileItIsFollowed) {
   QTest::qWait(700);
   EXPECT_EQ(page->loss()->numPoints(), 3u);
   sim::testing::put(metrics, line(1));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page->loss()->numPoints() == 1; }, 5000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page->loss()->numPoints() == 1; }, 60000));
 }
 
 }  // namespace

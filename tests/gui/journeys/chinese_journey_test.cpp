@@ -250,7 +250,7 @@ TEST_F(ChineseJourney, NoEnglishIsLeftOnAnyPage) {
   choosePipelined(4);
   expectChinese("a plan");
   window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_chinese", {.factor = 1.5})));
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.comparePage()->comparison() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.comparePage()->comparison() != nullptr; }, 60000));
   expectChinese("a run");
   AnswersPage* answers = window_.answersPage();
   for (int question = 0; question < answers->questions()->count(); ++question) {

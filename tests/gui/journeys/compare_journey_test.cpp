@@ -23,13 +23,13 @@ QString runFolder() {
 void waitForComparison(ComparePage* page, ComparePage::Places places) {
   const SharedComparison before = page->comparison();
   page->compare(places);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != before; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != before; }, 60000));
 }
 
 TEST_F(CompareJourney, ARunBesideItsSimulation) {
   window_.open(runFolder());
   ComparePage* page = window_.comparePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 60000));
   EXPECT_EQ(window_.pages()->currentWidget(), page);
   EXPECT_GT(page->errors()->table().rows.size(), 5u);
   QTest::qWait(10);
@@ -52,7 +52,7 @@ TEST_F(CompareJourney, ARunCalibratesAndIsPlannedAgain) {
   const std::string run = cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_calibrating", {.factor = 1.5});
   window_.open(QString::fromStdString(run));
   ComparePage* page = window_.comparePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 60000));
   const auto error_of_forward = [&] {
     for (const sim::ErrorRow& kind : page->comparison()->wholeRun()->kinds)
       if (kind.name == "forward.mlp") return kind.error();
@@ -61,7 +61,7 @@ TEST_F(CompareJourney, ARunCalibratesAndIsPlannedAgain) {
   EXPECT_LT(error_of_forward(), -0.3);
   QTest::mouseClick(page->calibrateButton(), Qt::LeftButton);
   ASSERT_TRUE(QTest::qWaitFor([&] { return !window_.planPage()->candidates().empty(); }, 60000)) << window_.message()->text().toStdString();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison()->right.run->calibrated; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison()->right.run->calibrated; }, 60000));
   EXPECT_NEAR(error_of_forward(), 0, 0.02);
   EXPECT_EQ(window_.question()->question().cluster, run + "/calibrated.json");
   waitForPlan();
@@ -74,7 +74,7 @@ TEST_F(CompareJourney, TwoRunsAreHeldAgainstEachOther) {
     const SharedRun before = window_.session()->run();
     const std::string name = "gui_two_" + std::to_string(static_cast<int>(factor));
     window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), name, {.factor = factor})));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != before; }, 30000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != before; }, 60000));
   }
   waitForPlan();                    // of the first run: it is shown, and the first side to choose
   waitForComparison(page, {2, 4});  // what was measured, of either
@@ -89,12 +89,12 @@ TEST_F(CompareJourney, ABundleOpensElsewhere) {
   window_.exports()->bundle(folder.filePath("run.zip"));
   EXPECT_TRUE(window_.message()->text().contains("no run"));
   window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_bundle", {.factor = 1.5})));
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->run() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->run() != nullptr; }, 60000));
   const SharedRun first = window_.session()->run();
   window_.exports()->bundle(folder.filePath("run.zip"));
   waitForAll();
   window_.open(folder.filePath("run.zip"));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != first; }, 30000)) << window_.message()->text().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.session()->run() != first; }, 60000)) << window_.message()->text().toStdString();
   EXPECT_EQ(window_.session()->run()->comparison.step.error(), first->comparison.step.error());
 }
 

@@ -51,14 +51,14 @@ TEST_F(EditJourney, AnIllegalTurnSaysWhyAndIsUndone) {
   planGpt2();
   const SharedPlan before = window_.session()->plan();
   window_.knobs()->findChild<QSpinBox*>("tensor")->setValue(3);
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 60000));
   EXPECT_TRUE(window_.message()->text().contains("not divisible by tensor degree 3")) << window_.message()->text().toStdString();
   EXPECT_FALSE(window_.message()->text().contains("/mesh"));
   picture("edit_refused");
   trigger("Ctrl+Z");
   waitForPlan();
   EXPECT_EQ(sim::plan_hash(window_.session()->plan()->plan), sim::plan_hash(before->plan));
-  EXPECT_TRUE(QTest::qWaitFor([this] { return !window_.message()->isVisible(); }, 5000));
+  EXPECT_TRUE(QTest::qWaitFor([this] { return !window_.message()->isVisible(); }, 60000));
 }
 
 TEST_F(EditJourney, AStageBoundaryIsDraggedAndTakenBack) {

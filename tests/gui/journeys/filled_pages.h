@@ -20,11 +20,11 @@ namespace gui::test {
 
 inline void fillEveryPage(MainWindow& window) {
   window.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_every_page", {.factor = 1.5})));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.comparePage()->comparison() != nullptr; }, 60000));
   static const sim::testing::TemporaryFolder folder;  // it stays: the window looks at it
   sim::testing::put(folder.file("rank0.json"), smallTrace());
   window.open(QString::fromStdString(folder.file("rank0.json")));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.tracePage()->statistics()->table().rows.empty(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !window.tracePage()->statistics()->table().rows.empty(); }, 60000));
   window.pages()->setCurrentWidget(window.answersPage());
   window.answersPage()->questions()->setCurrentRow(0);
   ASSERT_TRUE(waitUntilIdle(window));

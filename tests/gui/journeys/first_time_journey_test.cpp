@@ -20,7 +20,7 @@ class FirstTimeJourney : public Journey {
   void click(QWidget* on, const QString& text) {
     for (QPushButton* button : on->findChildren<QPushButton*>())
       if (button->text().remove('&') == text) {
-        ASSERT_TRUE(QTest::qWaitFor([&] { return button->isEnabled(); }, 10000)) << text.toStdString();
+        ASSERT_TRUE(QTest::qWaitFor([&] { return button->isEnabled(); }, 60000)) << text.toStdString();
         return QTest::mouseClick(button, Qt::LeftButton);
       }
     FAIL() << "no button " << text.toStdString();

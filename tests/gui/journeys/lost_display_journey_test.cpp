@@ -42,7 +42,7 @@ TEST_F(LostDisplay, WorksUntilItGoes) {
   run()->setProgram(standIn());
   window_.runPage()->setRequest({.data = "tokens.bin", .folder = home_ + "/run", .steps = 600});
   window_.runPage()->start();
-  ASSERT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 2; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 2; }, 60000));
   std::puts("ready");
   std::fflush(stdout);
   QTest::qWait(60000);
@@ -62,7 +62,7 @@ TEST_F(LostDisplay, ComesBack) {
   EXPECT_EQ(window_.session()->plan()->plan.microbatch_size, 1);
   EXPECT_TRUE(run()->isAlive());
   EXPECT_EQ(run()->folder(), QFileInfo(home_ + "/run").absoluteFilePath());
-  EXPECT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 3; }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([this] { return run()->steps().size() >= 3; }, 60000));
   EXPECT_TRUE(window_.message()->isHidden()) << window_.message()->text().toStdString();
 }
 

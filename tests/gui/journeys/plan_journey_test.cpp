@@ -87,7 +87,7 @@ TEST_F(PlanJourney, ACancelledSearchLeavesAWindowThatWorks) {
   QTest::qWait(150);
   keep(window_.grab().toImage(), "plan_searching");
   trigger("Ctrl+.");
-  EXPECT_TRUE(QTest::qWaitFor([this] { return !window_.session()->isSearching(); }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([this] { return !window_.session()->isSearching(); }, 60000));
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ TEST_F(RealRunJourney, StartsGrowsStopsResumesAndIsCompared) {
   page()->process()->stop();
   ASSERT_TRUE(QTest::qWaitFor([&] { return !page()->process()->isAlive(); }, 60000));
   window_.open(runFolder());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000))
+  EXPECT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 60000))
       << window_.message()->text().toStdString();
 }
 
@@ -90,7 +90,7 @@ TEST_F(RealRunJourney, TheJobScriptForASchedulerIsShown) {
   page()->setRequest({.data = folder_.filePath("tokens.bin"), .folder = runFolder(), .steps = 5});
   page()->launcher()->setCurrentText("srun");
   Q_EMIT page()->launcher()->activated(page()->launcher()->currentIndex());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->words().contains("#SBATCH --ntasks=2"); }, 10000))
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->words().contains("#SBATCH --ntasks=2"); }, 60000))
       << window_.message()->text().toStdString();
   picture("run_script");
 }
@@ -103,7 +103,7 @@ TEST_F(RealRunJourney, ACrashedRankIsToldInTheLaunchersWords) {
   ::kill(victim, SIGKILL);
   ASSERT_TRUE(isMessageShown("rank 1 was ended by signal 9")) << page()->process()->words().toStdString();
   EXPECT_TRUE(window_.message()->text().contains("--resume"));
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->resumeButton()->isEnabled(); }, 10000));  // once the folder is read
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page()->resumeButton()->isEnabled(); }, 60000));  // once the folder is read
   picture("run_crashed");
 }
 

@@ -31,7 +31,7 @@ TEST_F(RunJourney, StartsFollowsAndEnds) {
   page->process()->setProgram(standIn(folder));
   page->setRequest({.data = "tokens.bin", .folder = folder.filePath("run"), .steps = 8});
   page->start();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->loss()->numPoints() == 8 && !page->process()->isAlive(); }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->loss()->numPoints() == 8 && !page->process()->isAlive(); }, 60000));
   EXPECT_TRUE(window_.message()->isHidden());
   picture("run");
 }

@@ -28,7 +28,7 @@ class SeeJourney : public Journey {
     waitForPlan();
     trigger("Ctrl+2");
     trigger("Ctrl+R");
-    ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 60000));
   }
   static double processorMilliseconds() {
     timespec now{};
@@ -61,7 +61,7 @@ TEST_F(SeeJourney, ZoomSelectSearchAndEveryRank) {
   picture("timeline_zoomed");
   window_.timelinePage()->searchLine()->clear();
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 60000));
   trigger("Ctrl+D");
   QTest::qWait(10);
   picture("timeline_dark");
@@ -82,12 +82,12 @@ TEST_F(SeeJourney, SwitchingToRanksKeepsZoomSelectionAndNotes) {
   const TimeRange shown = view->shown();
   const QString selected = view->current().section(',', 0, 0);
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 60000));
   EXPECT_EQ(view->shown(), shown);
   EXPECT_EQ(view->current().section(',', 0, 0), selected);
   EXPECT_EQ(view->marks().size(), 1u);
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 4; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 4; }, 60000));
   EXPECT_EQ(view->shown(), shown);
   EXPECT_EQ(view->current().section(',', 0, 0), selected);
 }
@@ -98,7 +98,7 @@ TEST_F(SeeJourney, ALineARankShowsAllAtOnce) {
   choosePipelined(4);
   trigger("Ctrl+2");
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 60000));
   TimelineView* view = window_.timelinePage()->view();
   trigger("Ctrl+Shift+R");
   ASSERT_TRUE(view->isDense());
@@ -150,10 +150,10 @@ TEST_F(SeeJourney, AThousandRanksAreReadAtAGlance) {
   EXPECT_EQ(view->lineNames().size(), 1024) << "each rank by itself";
   EXPECT_GE(view->rowHeight(), 4);
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 60000));
   EXPECT_EQ(view->lineNames().size(), 16) << "stages, each by itself";
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 1024; }, 60000));
   EXPECT_TRUE(view->isAllInSight()) << "whichever comes first: the ranks or the lines";
   trigger("Ctrl+Shift+R");
   trigger("Ctrl+R");
@@ -187,7 +187,7 @@ TEST_F(SeeJourney, RanksGroupedPinnedAndNotedAreKeptAsAFile) {
   choosePipelined(4);
   trigger("Ctrl+2");
   trigger("Ctrl+R");
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 20000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.session()->plan()->shown().devices.devices().size() == 16; }, 60000));
   TimelinePage* page = window_.timelinePage();
   TimelineView* view = page->view();
   page->grouping()->setCurrentIndex(static_cast<int>(GroupBy::Data));

@@ -33,7 +33,7 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
   window_.exports()->memory(memory);
   waitForAll();
   window_.open(memory);
-  EXPECT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 20000));
+  EXPECT_TRUE(QTest::qWaitFor([this] { return window_.pages()->currentWidget() == window_.memoryPage(); }, 60000));
   window_.exports()->plan(folder.filePath("plan.json"));
   EXPECT_EQ(sim::plan_hash(sim::load_plan(folder.filePath("plan.json").toStdString())), sim::plan_hash(window_.session()->plan()->plan));
   EXPECT_TRUE(window_.message()->isHidden());
@@ -43,7 +43,7 @@ TEST_F(ShareJourney, PicturesTablesTraceAndPlan) {
 // What the Compare page holds against each other goes out together.
 TEST_F(ShareJourney, BothStepsOfAComparison) {
   window_.open(QString::fromStdString(cli::test::write_simulated_run(cli::test::simulated_plan(), "gui_share")));
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 30000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window_.comparePage()->comparison() != nullptr; }, 60000));
   const QTemporaryDir folder;
   const QString path = folder.filePath("both.perfetto-trace");
   window_.exports()->timeline(path);

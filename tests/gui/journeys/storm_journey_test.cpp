@@ -150,7 +150,7 @@ TEST_F(StormJourney, TwoWindowsOnOneRun) {
     QTest::qWait(100);
   }
   for (MainWindow* window : {&window_, &other})
-    EXPECT_TRUE(QTest::qWaitFor([&] { return window->runPage()->loss()->numPoints() == 5; }, 5000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return window->runPage()->loss()->numPoints() == 5; }, 60000));
   other.close();
   isUsable();
 }

@@ -54,7 +54,7 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
   QDropEvent drop(QPointF(100, 100), Qt::CopyAction, &dropped, Qt::LeftButton, Qt::NoModifier);
   QApplication::sendEvent(&window_, &drop);
   TracePage* page = window_.tracePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 60000)) << window_.message()->text().toStdString();
   EXPECT_EQ(window_.pages()->currentWidget(), page);
   EXPECT_GE(page->view()->core().rows().size(), 10u);
   EXPECT_EQ(page->view()->core().rows().back().device, "1: GPU");
@@ -78,7 +78,7 @@ TEST_F(TraceJourney, TracesOfTwoRanksAreDroppedSearchedAndMeasured) {
 TEST_F(TraceJourney, ATraceOfACpuHasColorsByClass) {
   window_.open("tests/gui/import/gpt2_on_cpu.json.gz");
   TracePage* page = window_.tracePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->busy()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->busy()->table().rows.empty(); }, 60000)) << window_.message()->text().toStdString();
   std::set<WorkKind> kinds;
   for (const SliceRow& row : page->view()->core().rows()) kinds.insert(row.slices->kind.begin(), row.slices->kind.end());
   EXPECT_THAT(kinds, testing::IsSupersetOf({WorkKind::Product, WorkKind::Attention, WorkKind::Norm, WorkKind::Copy, WorkKind::Host}));
@@ -99,10 +99,10 @@ TEST_F(TraceJourney, ATraceOfAnotherProgramOpensBesideThePlan) {
   }
   EXPECT_FALSE(window_.tracePage()->compareButton()->isEnabled());
   window_.openAll(files);
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->compareButton()->isEnabled(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.tracePage()->compareButton()->isEnabled(); }, 60000));
   QTest::mouseClick(window_.tracePage()->compareButton(), Qt::LeftButton);
   ComparePage* page = window_.comparePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 10000)) << window_.message()->text().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr; }, 60000)) << window_.message()->text().toStdString();
   EXPECT_EQ(window_.pages()->currentWidget(), page);
   ASSERT_TRUE(page->comparison()->right.trace);
   EXPECT_TRUE(page->comparison()->right.trace->why_not.empty());
@@ -127,7 +127,7 @@ TEST_F(TraceJourney, ATraceOfACpuOpensBesideItsPlan) {
     waitForPlan();
     const SharedComparison before = page->comparison();
     QTest::mouseClick(window_.tracePage()->compareButton(), Qt::LeftButton);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr && page->comparison() != before; }, 10000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->comparison() != nullptr && page->comparison() != before; }, 60000));
     waitForAll();
   };
   window_.open("tests/gui/import/gpt2_on_cpu.json.gz");
@@ -147,7 +147,7 @@ TEST_F(TraceJourney, ATraceOfPyTorch) {
   if (!qEnvironmentVariableIsSet("MESHWRIGHT_TRACE")) GTEST_SKIP() << "no trace is named";
   window_.open(qEnvironmentVariable("MESHWRIGHT_TRACE"));
   TracePage* page = window_.tracePage();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 10000)) << window_.message()->text().toStdString();
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page->statistics()->table().rows.empty(); }, 60000)) << window_.message()->text().toStdString();
   page->searchLine()->setText("addmm");
   EXPECT_GT(page->numMatches(), 50u);
   Q_EMIT page->searchLine()->returnPressed();
@@ -162,7 +162,7 @@ TEST_F(TraceJourney, AMemorySnapshotShowsWhoOwnsThePeak) {
   QObject::connect(window_.session(), &Session::traceReady, [&] { ++ready; });
   QObject::connect(window_.session(), &Session::snapshotReady, [&] { ++ready; });
   window_.openAll({QString::fromStdString(folder.file("snapshot.pickle")), QString::fromStdString(folder.file("rank0.json"))});
-  ASSERT_TRUE(QTest::qWaitFor([&] { return ready == 2; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return ready == 2; }, 60000));
   window_.pages()->setCurrentWidget(window_.memoryPage());
   waitForAll();
   EXPECT_EQ(window_.memoryPage()->alive()->table().rows.size(), 3u);
@@ -173,7 +173,7 @@ TEST_F(TraceJourney, WhatIsNoTraceIsAnswered) {
   const sim::testing::TemporaryFolder folder;
   sim::testing::put(folder.file("a.json"), R"({"traceEvents": [{"ph": "X"}]})");
   window_.open(QString::fromStdString(folder.file("a.json")));
-  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([this] { return window_.message()->isVisible(); }, 60000));
   EXPECT_TRUE(window_.message()->text().contains("malformed events: 1")) << window_.message()->text().toStdString();
 }
 

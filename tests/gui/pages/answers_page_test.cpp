@@ -20,7 +20,7 @@ TEST(AnswersPage, AClickAnswersAndAVariantCanBeTaken) {
   page.setPlan(test::exampleSimulation());
   QSignalSpy wanted(&page, &AnswersPage::planWanted);
   page.questions()->setCurrentRow(4);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !page.isAsking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !page.isAsking(); }, 60000));
   EXPECT_TRUE(page.sentence()->text().contains("microbatch") || page.sentence()->text().contains("as it is"));
   ASSERT_GE(page.table()->table().rows.size(), 3u);
   page.table()->choose(1);

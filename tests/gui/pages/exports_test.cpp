@@ -23,7 +23,7 @@ TEST(Exports, TheTableWithTheFocusIsExported) {
   window.show();
   window.pages()->setCurrentWidget(window.timelinePage());
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 60000));
   const QTemporaryDir folder;
   const auto exported = [&](const QString& name) {
     window.exports()->table(folder.filePath(name));
@@ -39,7 +39,7 @@ TEST(Exports, TheTableWithTheFocusIsExported) {
 TEST(Exports, WhatCannotBeWrittenIsTold) {
   MainWindow window;
   window.session()->show(test::examplePlan(), Session::Origin::Chosen);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return window.session()->plan() != nullptr && !window.isWorking(); }, 60000));
   const QTemporaryDir folder;
   const std::pair<const char*, void (Exports::*)(const QString&)> kAll[] = {{"a.png", &Exports::picture},  {"a.svg", &Exports::picture},
                                                                             {"a.pdf", &Exports::picture},  {"a.csv", &Exports::table},

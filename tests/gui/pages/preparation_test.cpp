@@ -35,7 +35,7 @@ TEST_F(Prepared, MeasuringSaysHowLongItTakesAndEndsWithAProfileInTheForm) {
     if (time) left = time;
   });
   preparation_.measureMachine();
-  ASSERT_TRUE(QTest::qWaitFor([&] { return question_.question().program == kWorker; }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return question_.question().program == kWorker; }, 60000));
   ASSERT_TRUE(left.has_value());
   EXPECT_LT(left->count(), 3);
   EXPECT_THAT(question_.question().cluster, testing::EndsWith("this_machine.json"));
@@ -52,7 +52,7 @@ TEST_F(Prepared, MakingTokensSaysHowFarItIsAndPutsThemIntoTheForm) {
   run_.setRequest({.data = {}, .folder = folder_.filePath("run"), .steps = 20});
   preparation_.useData(folder_.filePath("book.txt"));
   EXPECT_EQ(preparation_.tools()->doing(), "Making tokens of book.txt");
-  ASSERT_TRUE(QTest::qWaitFor([&] { return !run_.request().data.isEmpty(); }, 10000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return !run_.request().data.isEmpty(); }, 60000));
   EXPECT_EQ(share, 0.25);
   EXPECT_TRUE(left.has_value());
   EXPECT_EQ(run_.request().data, folder_.filePath("run.tokens.bin"));

@@ -48,7 +48,7 @@ TEST(RunPage, TheScriptOfAnotherLauncherStandsBelow) {
   page.setPlan(test::runnablePlan());
   page.launcher()->setCurrentText("srun");
   Q_EMIT page.launcher()->activated(page.launcher()->currentIndex());
-  EXPECT_TRUE(QTest::qWaitFor([&] { return page.words().contains("the script of srun"); }, 5000)) << page.words().toStdString();
+  EXPECT_TRUE(QTest::qWaitFor([&] { return page.words().contains("the script of srun"); }, 60000)) << page.words().toStdString();
 }
 
 // A second start takes the next folder: the run before is not lost, and nobody has to name one.
@@ -99,7 +99,7 @@ TEST(RunPage, TheHistoryOfRunsSurvives) {
     page.keepHistory(history);
     EXPECT_TRUE(page.history()->table().rows.empty());
     page.follow(QString::fromStdString(folder.file("run")));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page.history()->table().rows.size() == 1; }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page.history()->table().rows.size() == 1; }, 60000));
   }
   std::filesystem::remove_all(folder.file("run"));
   RunPage later;

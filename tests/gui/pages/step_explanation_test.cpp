@@ -29,7 +29,7 @@ TEST(StepExplanation, ARangeAddsUpByKind) {
   StepExplanation explanation;
   const SharedPlan plan = test::exampleSimulation();
   explanation.setPlan(plan);
-  ASSERT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() > 5; }, 5000));
+  ASSERT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() > 5; }, 60000));
   const std::size_t all = explanation.range()->table().rows.size();
   double sum = 0;
   for (const std::vector<Cell>& row : explanation.range()->table().rows) sum += row[2].sort.toDouble();
@@ -37,7 +37,7 @@ TEST(StepExplanation, ARangeAddsUpByKind) {
   for (const sim::Span& span : plan->result.timeline.spans) spans += static_cast<double>((span.end - span.start).count());
   EXPECT_EQ(sum, spans);
   explanation.addUp({sim::SimTime(0), plan->result.step_time / 50});
-  EXPECT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() < all; }, 5000));
+  EXPECT_TRUE(QTest::qWaitFor([&] { return explanation.range()->table().rows.size() < all; }, 60000));
   EXPECT_EQ(explanation.currentWidget(), explanation.rangePanel());  // what was asked for stands in front
 }
 

@@ -24,7 +24,7 @@ class Traces : public testing::Test {
     sim::testing::put(folder_.file("a.json"), content);
     Progress progress;
     page_.setTrace(importTrace({folder_.file("a.json")}, progress));
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !page_.statistics()->table().rows.empty(); }, 5000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !page_.statistics()->table().rows.empty(); }, 60000));
   }
   sim::testing::TemporaryFolder folder_;
   TracePage page_;
