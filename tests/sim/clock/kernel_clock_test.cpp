@@ -58,6 +58,27 @@ TEST(NewerLibraries, LargeProductsTakeWhatTheyTookOnACard) {
   EXPECT_LT(error, 0.1);
 }
 
+// AMD's parts are held back by power. MI350X: products of 16,384 cubed for 25 s. MI325X and MI300X have the same units with 1,000 and 750 W: AMD's rates of
+// 843 and 708 TFLOP/s in 16 bit, 1,519 and 1,273 in 8 bit. MI355X has those of MI350X with 1,400 W.
+TEST_F(Clock, ProductsOfAmdsPartsReachTheRatesOfTheirPower) {
+  constexpr double kSide = 16384;
+  const auto teraflops = [&](const char* part, NumberFormat format) {
+    setting_.format = format;
+    return 2e-12 * kSide * kSide * kSide /
+           KernelClock(load_device(part), plain_stack(), setting_).product({kSide, kSide, kSide, 1, 0, 0}).device;
+  };
+  EXPECT_NEAR(teraflops("mi350x-288gb", NumberFormat::Bf16), 1146, 35);
+  EXPECT_NEAR(teraflops("mi350x-288gb", NumberFormat::Fp8), 2100, 65);
+  const auto gain = [&](const char* part, const char* weaker, NumberFormat format) {
+    return teraflops(part, format) / teraflops(weaker, format);
+  };
+  EXPECT_NEAR(gain("mi325x-256gb", "mi300x-192gb", NumberFormat::Bf16), 843.0 / 708, 0.02);
+  EXPECT_NEAR(gain("mi325x-256gb", "mi300x-192gb", NumberFormat::Fp8), 1519.0 / 1273, 0.02);
+  const double power = std::pow(1.4, std::log(843.0 / 708) / std::log(1000.0 / 750));
+  for (const NumberFormat format : {NumberFormat::Bf16, NumberFormat::Fp8})
+    EXPECT_NEAR(gain("mi355x-288gb", "mi350x-288gb", format), power, 0.03);
+}
+
 // TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: the twelve products of a block of 5B with 15,872 tokens take
 // 6.812 ms with one scale a tensor, 7.161 ms with one each 32. Training runs reach 0.93 of it.
 TEST_F(Clock, ProductsInEightBitReachThePublishedRateOfTheirScales) {
