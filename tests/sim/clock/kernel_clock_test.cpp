@@ -79,6 +79,23 @@ TEST_F(Clock, ProductsOfAmdsPartsReachTheRatesOfTheirPower) {
     EXPECT_NEAR(gain("mi355x-288gb", "mi350x-288gb", format), power, 0.03);
 }
 
+// Of Llama 8B with 32,768 tokens, by AITER in MXFP4 on a MI355X: forward products of queries, keys and values, behind attention, of both layers of the
+// feed-forward, and an input's gradient (AMD-AGI/Primus-Turbo, pull request 514). Training runs reach 0.93, as above.
+TEST_F(Clock, ProductsInFourBitOfAMi355xReachWhatItsLibraryReached) {
+  const Device part = load_device("mi355x-288gb");
+  constexpr double kTokens = 32768,
+                   kProducts[][3] = {{6144, 4096, 4454}, {4096, 4096, 4495}, {28672, 4096, 4490}, {4096, 14336, 5254}, {4096, 6144, 4696}};
+  setting_.format = NumberFormat::Fp4;
+  setting_.scales = ScaleRecipe::Nvfp4;
+  const KernelClock clock(part, plain_stack(), setting_);
+  double measured = 0, priced = 0;
+  for (const auto& [outputs, inputs, teraflops] : kProducts) {
+    measured += 2 * kTokens * outputs * inputs / (teraflops * 1e12);
+    priced += clock.product({kTokens, outputs, inputs, 1, 0, 0}).device;
+  }
+  EXPECT_NEAR(priced, measured / 0.93, 0.03 * priced);
+}
+
 // TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: the twelve products of a block of 5B with 15,872 tokens take
 // 6.812 ms with one scale a tensor, 7.161 ms with one each 32. Training runs reach 0.93 of it.
 TEST_F(Clock, ProductsInEightBitReachThePublishedRateOfTheirScales) {
