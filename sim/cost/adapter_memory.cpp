@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sim/plan/scaled_products.h"
+
 namespace sim {
 namespace {
 
@@ -12,7 +14,7 @@ std::int64_t adapter_pairs_of(const Operator& dropout) { return dropout.outputs 
 // Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
 // product reads; when those in front of the last one are made, what that one read is gone. The worker's: other programs' measured rows are told without.
 void add_unpacked(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
-  if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).keeps_masks) return;
+  if (plan.model.adapters->base == BaseFormat::Weights || habits_of(plan.cluster).keeps_masks || reads_frozen_as_kept(plan)) return;
   const Bytes gone = size.elements(segment.has(OperatorKind::Attention) ? size.output : size.keeps_last ? size.ffn : 0);
   Bytes before_last{};
   for (const Operator& op : segment.operators) {

@@ -9,6 +9,7 @@
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/model/segment.h"
+#include "sim/plan/scaled_products.h"
 
 namespace sim {
 namespace {
@@ -27,9 +28,10 @@ NumberFormat format_of(const ParallelPlan& plan) {
   }
 }
 
-// Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards.
+// Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards, and
+// frozen ones that are kept so when they were loaded.
 double weight_casts(const ParallelPlan& plan) {
-  if (plan.workload.precision.gathers_scaled()) return 0;
+  if (plan.workload.precision.gathers_scaled() || reads_frozen_as_kept(plan)) return 0;
   return plan.cluster.software.cached_fp8_weights && plan.zero_stage < 3 ? 1 / real(plan.num_microbatches()) : 1;
 }
 

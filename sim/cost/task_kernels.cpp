@@ -11,6 +11,7 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
 #include "sim/cost/scan_memory.h"
+#include "sim/plan/scaled_products.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
 
@@ -163,7 +164,7 @@ void Writer::dequantize(const Operator& op) {
   constexpr double kUnpacking = 2;
   const double of_weights = real(plan_.bytes(Numbers::Weights).value());
   const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters && plan_.model.adapters->base != BaseFormat::Weights;
-  if (!is_quantized) return;
+  if (!is_quantized || reads_frozen_as_kept(plan_)) return;
   const LocalShape at = local(op);
   const double weights = real(at.inputs) * real(at.outputs) * real(std::max<std::int64_t>(1, at.products));
   add(Kernel::Copy, {std::llround(kUnpacking * weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) /

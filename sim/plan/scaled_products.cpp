@@ -35,6 +35,11 @@ Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model) {
   return kMaximum * (kNumOperands * num_scaled(model));
 }
 
+bool reads_frozen_as_kept(const ParallelPlan& plan) {
+  const auto scales = plan.workload.precision.scales();
+  return plan.model.adapters && plan.model.adapters->base == BaseFormat::Fp8 && scales && !is_four_bit(*scales);
+}
+
 bool scales_whole_tensors_or_rows(const ParallelPlan& plan) {
   const auto scales = plan.workload.precision.scales();
   return scales == ScaleRecipe::Tensorwise || scales == ScaleRecipe::Rowwise;

@@ -17,6 +17,8 @@ inline constexpr Bytes kMaximum{4};           // fp32
 
 constexpr bool is_scaled(const Parameter& of_block) { return of_block.columns > 1; }
 std::int64_t num_scaled(const ModelGraph& model);  // weights, on all stages
+// Frozen weights are kept in the 8 bits that products read (Transformer Engine's fp8_model_init, NeMo's fp8_params): no use casts or unpacks them.
+bool reads_frozen_as_kept(const ParallelPlan& plan);
 // Of the all-reduce; 0: scales are of the step itself, or nobody else is there.
 Bytes agreed_maxima(const ParallelPlan& plan, const ModelGraph& model);
 // Scales of the step itself, where ranks have parts of what shares one: each product asks all of them for the largest magnitudes in front of it, on CPU

@@ -13,7 +13,7 @@ import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES, README = ROOT / "docs" / "figures" / "accuracy.md", ROOT / "README.md"
-ROWS, CHECKS, MORE, WORDS, STRANGERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json"))
+ROWS, CHECKS, MORE, *OTHERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json", "mlperf.json"))
 FIGURES_OF_TIME = (("step time: mean over sources of the mean error, %", "macro_mape"), ("the same over rows, %", "micro_mape"), ("median, %", "median"),
                    ("90th percentile, %", "percentile90"), ("bias, %", "bias"), ("rows in the 80 % interval, mean over sources, %", "interval_coverage"))
 
@@ -30,15 +30,16 @@ def percent(share):
     return f"{100 * share:.1f}"
 
 
-def summary_rows(left_out, checks, more, words, strangers, fitted):
-    every = (left_out, checks, more, words, strangers, fitted)
-    yield "| what | each source left out | not fitted: `checks.json` | not fitted: `rows2.json` | not fitted: `words.json` | not fitted: `strangers.json` | fitted |\n|---|---|---|---|---|---|---|"
+def summary_rows(left_out, unfitted, fitted):
+    """unfitted: (path, score)."""
+    every = (left_out, *(scored for _, scored in unfitted), fitted)
+    yield "| what | each source left out | " + " | ".join(f"not fitted: `{path.name}`" for path, _ in unfitted) + " | fitted |\n" + "|---" * (len(every) + 1) + "|"
     for name, key in FIGURES_OF_TIME:
         yield f"| {name} | " + " | ".join(percent(one[key]) for one in every) + " |"
     yield "| Winkler score of the interval | " + " | ".join(f"{one['interval_score']:.2f}" for one in every) + " |"
-    for name, key in (("sweeps, mean over sources: regret, %", "regret"), ("pick within 1 % of the best, %", "top1")):
-        yield f"| {name} | {percent(left_out['sweeps'][key])} | | {percent(more['sweeps'][key])} | | | {percent(fitted['sweeps'][key])} |"
-    yield f"| sweeps: Spearman | {left_out['sweeps']['spearman']:.2f} | | {more['sweeps']['spearman']:.2f} | | | {fitted['sweeps']['spearman']:.2f} |"
+    swept = [left_out, *(scored for path, scored in unfitted if path == MORE), fitted]
+    for name, key, shown in (("sweeps, mean over sources: regret, %", "regret", percent), ("pick within 1 % of the best, %", "top1", percent), ("sweeps: Spearman", "spearman", "{:.2f}".format)):
+        yield f"| {name} | " + " | ".join(shown(one["sweeps"][key]) if one in swept else "" for one in every) + " |"
     yield f"| rows predicted / with an error | {left_out['rows_predicted']} / 0 | " + " | ".join(
         f"{one['rows_predicted']} / {one['rows_with_error']}" for one in every[1:]) + " |"
 
@@ -152,13 +153,12 @@ def few_shot_rows(program):
 
 
 def main(program):
-    left_out = score(program, ROWS, "--leave-out-each")
-    fitted, checks, more, words, strangers = (score(program, path) for path in (ROWS, CHECKS, MORE, WORDS, STRANGERS))
-    unfitted = ((CHECKS, checks), (MORE, more), (WORDS, words), (STRANGERS, strangers))
-    marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, checks, more, words, strangers, fitted), "", *source_rows(fitted, left_out),
+    left_out, fitted = score(program, ROWS, "--leave-out-each"), score(program, ROWS)
+    unfitted = [(path, score(program, path)) for path in (CHECKS, MORE, *OTHERS)]
+    marks.between(FIGURES, "score", "\n".join([*summary_rows(left_out, unfitted, fitted), "", *source_rows(fitted, left_out),
                                                *(line for path, scored in unfitted for line in ("", *unfitted_rows(path.name, scored)))]))
     marks.between(README, "accuracy", "\n".join(readme_rows(left_out, unfitted)))
-    marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, checks, more)))
+    marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, *(scored for path, scored in unfitted if path in (CHECKS, MORE)))))
     marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, unfitted)))
     marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 

@@ -58,6 +58,44 @@ TEST(NewerLibraries, LargeProductsTakeWhatTheyTookOnACard) {
   EXPECT_LT(error, 0.1);
 }
 
+// AMD's parts are held back by power. MI350X: products of 16,384 cubed for 25 s. MI325X and MI300X have the same units with 1,000 and 750 W: AMD's rates of
+// 843 and 708 TFLOP/s in 16 bit, 1,519 and 1,273 in 8 bit. MI355X has those of MI350X with 1,400 W.
+TEST_F(Clock, ProductsOfAmdsPartsReachTheRatesOfTheirPower) {
+  constexpr double kSide = 16384;
+  const auto teraflops = [&](const char* part, NumberFormat format) {
+    setting_.format = format;
+    return 2e-12 * kSide * kSide * kSide /
+           KernelClock(load_device(part), plain_stack(), setting_).product({kSide, kSide, kSide, 1, 0, 0}).device;
+  };
+  EXPECT_NEAR(teraflops("mi350x-288gb", NumberFormat::Bf16), 1146, 35);
+  EXPECT_NEAR(teraflops("mi350x-288gb", NumberFormat::Fp8), 2100, 65);
+  const auto gain = [&](const char* part, const char* weaker, NumberFormat format) {
+    return teraflops(part, format) / teraflops(weaker, format);
+  };
+  EXPECT_NEAR(gain("mi325x-256gb", "mi300x-192gb", NumberFormat::Bf16), 843.0 / 708, 0.02);
+  EXPECT_NEAR(gain("mi325x-256gb", "mi300x-192gb", NumberFormat::Fp8), 1519.0 / 1273, 0.02);
+  const double power = std::pow(1.4, std::log(843.0 / 708) / std::log(1000.0 / 750));
+  for (const NumberFormat format : {NumberFormat::Bf16, NumberFormat::Fp8})
+    EXPECT_NEAR(gain("mi355x-288gb", "mi350x-288gb", format), power, 0.03);
+}
+
+// Of Llama 8B with 32,768 tokens, by AITER in MXFP4 on a MI355X: forward products of queries, keys and values, behind attention, of both layers of the
+// feed-forward, and an input's gradient (AMD-AGI/Primus-Turbo, pull request 514). Training runs reach 0.93, as above.
+TEST_F(Clock, ProductsInFourBitOfAMi355xReachWhatItsLibraryReached) {
+  const Device part = load_device("mi355x-288gb");
+  constexpr double kTokens = 32768,
+                   kProducts[][3] = {{6144, 4096, 4454}, {4096, 4096, 4495}, {28672, 4096, 4490}, {4096, 14336, 5254}, {4096, 6144, 4696}};
+  setting_.format = NumberFormat::Fp4;
+  setting_.scales = ScaleRecipe::Nvfp4;
+  const KernelClock clock(part, plain_stack(), setting_);
+  double measured = 0, priced = 0;
+  for (const auto& [outputs, inputs, teraflops] : kProducts) {
+    measured += 2 * kTokens * outputs * inputs / (teraflops * 1e12);
+    priced += clock.product({kTokens, outputs, inputs, 1, 0, 0}).device;
+  }
+  EXPECT_NEAR(priced, measured / 0.93, 0.03 * priced);
+}
+
 // TransformerEngine's benchmark on a B300 (docs/examples/gemm_profiling), operands cast before: the twelve products of a block of 5B with 15,872 tokens take
 // 6.812 ms with one scale a tensor, 7.161 ms with one each 32. Training runs reach 0.93 of it.
 TEST_F(Clock, ProductsInEightBitReachThePublishedRateOfTheirScales) {

@@ -31,6 +31,11 @@ TEST(AdapterMemory, PackedWeightsAreUnpackedForEachUse) {
   EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(0));
   plan.model.adapters->base = BaseFormat::Nf4;
   EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(4 * 64 * 256));
+  plan.model.adapters->base = BaseFormat::Fp8;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(4 * 64 * 256));
+  plan.workload.precision = plan.workload.precision.with(ScaleRecipe::Delayed, false);
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(0)) << "products read the 8 bits themselves";
 }
 
 }  // namespace

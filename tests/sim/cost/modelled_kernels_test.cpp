@@ -57,6 +57,18 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
   }
 }
 
+TEST(ModelledKernels, FrozenWeightsThatAreKeptIn8BitAreNotCast) {
+  ParallelPlan plan = a100_plan();
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
+  plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
+  const KernelCall call{Kernel::LinearForward, {1024, 8192, 8192}};
+  const double cast = device_time(plan, call);
+  plan.model.adapters->base = BaseFormat::Fp8;
+  const double memory = plan.cluster.hardware.memory_bandwidth.value(), weight = 8192.0 * 8192;
+  EXPECT_GT(cast - device_time(plan, call), 2 * weight / memory) << "two bytes of each number were read, at least";
+}
+
 TEST(ModelledKernels, PartsThatReadOperandsEitherWayWriteNoTransposedCopies) {
   ParallelPlan plan = a100_plan();
   plan.cluster.hardware = load_hardware_profile("b200-180gb-sxm");

@@ -219,6 +219,21 @@ TEST(TaskKernels, CastsAroundAdaptersAreKernelsOfTheirOwnWhereNothingFusesThem) 
   EXPECT_EQ(names(plan, task).size(), fused + 2) << "pure 16 bit is not cast: the mask's kernel, and the scaling";
 }
 
+TEST(TaskKernels, FrozenWeightsOf8BitAreUnpackedUnlessProductsReadThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.model.adapters = Adapters{.base = BaseFormat::Fp8}.on(AdapterTarget::Query);
+  const LayerTask task{LayerIndex(2), Phase::Forward, Operation::Attention};
+  const auto unpacked = [&](const PrecisionPolicy& precision) {
+    plan.workload.precision = precision;
+    return std::ranges::count(names(plan, task), "copy");
+  };
+  const PrecisionPolicy wide(Precision::Bf16);
+  EXPECT_EQ(unpacked(wide), 2) << "of queries, keys and values, and of what attention puts out";
+  EXPECT_EQ(unpacked(wide.with(ScaleRecipe::Delayed, false)), 0);
+  EXPECT_EQ(unpacked(wide.with(ScaleRecipe::Nvfp4, false)), 2) << "products of 4 bit read none of 8";
+}
+
 // Of a block's own products every second one is made again (the router's), of experts all, and the copy that went to them, where it crossed no link.
 TEST(TaskKernels, OperatorsMakeExpertsAgainAsAWhole) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});

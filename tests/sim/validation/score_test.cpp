@@ -92,6 +92,16 @@ TEST(Score, RunsOfStrangers) {
   EXPECT_LE(result.interval_score, 1.05);
 }
 
+// Results of MLPerf Training on H100 to MI355X, as strangers' are predicted before anything was changed for them.
+TEST(Score, RunsOfMlperf) {
+  const Score result = score(predict_file("profiles/published/mlperf.json"));
+  EXPECT_EQ(result.predicted, 45);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_LE(result.macro_mape, 0.071);
+  EXPECT_GE(result.coverage, 0.88);
+  EXPECT_LE(result.interval_score, 0.43);
+}
+
 // Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
 TEST(Score, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
