@@ -74,7 +74,7 @@ struct SoftwareStack {
   Seconds host_per_tensor_node{};        // of the device: of a module, for each further node that its tensor group is on, without stages
   Seconds pipeline_sync{};               // the host waits for the device at each exchange between stages
   bool unfused_adapters = false;         // fp32 adapters: casts around them, and their scaling, are kernels of their own
-  bool unpacks_by_operator = false;      // 4-bit whole numbers become 16 bit by operators of the framework, and stay so until their backward
+  bool unpacks_by_operator = false;      // 4-bit whole numbers become 16 bit operator by operator, until their backward
   bool channels_first = false;           // of maps, which kernels of 16 bit turn around
   bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own
   bool unfused_gate_limit = false;       // gates are clamped by kernels of their own, in front of the fused activation
