@@ -52,10 +52,9 @@ double host_share(const ParallelPlan& plan) {
   return time.device > 0 ? time.host / time.device : 0;
 }
 
-// Programs whose host was read state more of it than modules: PEFT's adapters and units of ZeRO-3, or ranks of tensor groups. Of DeepSpeed and LitGPT a part was
-// read, without a card.
+// Programs whose host was read state more of it than modules: adapters and units of ZeRO-3, or ranks of tensor groups. DeepSpeed's units alone were read.
 bool is_unread(const SoftwareStack& stack) {
-  const bool has_both = stack.host_per_unit > Seconds(0) && stack.host_per_adapter > Seconds(0) && stack.unfused_adapters;
+  const bool has_both = stack.host_per_unit > Seconds(0) && stack.host_per_adapter > Seconds(0);
   const bool is_read = has_both || stack.host_per_tensor_rank > Seconds(0);
   return !stack.frameworks.empty() && stack.interval > kFitted && !is_read;
 }
