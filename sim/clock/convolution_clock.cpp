@@ -43,6 +43,13 @@ double KernelClock::grouped_time(const Convolution& shape, double outputs) const
   return 2 * outputs * shape.inputs / shape.groups * shape.area() / (device_.matrix_peak(NumberFormat::Fp32).value() * share);
 }
 
+// Matrix units read maps whose channels come last: cuDNN turns others around in front of its kernel, and back behind it (NVIDIA, Convolutional Layers User's
+// Guide, "Tensor Layouts In Memory"). Each of the two maps is read and written once. In wider formats other kernels run, and a depthwise one uses no matrix units.
+Work KernelClock::turned_maps(double numbers) const {
+  const bool turns = stack_.channels_first && setting_.format > NumberFormat::Tf32;
+  return turns ? bytes(2 * numbers * element(), 2) : Work{};
+}
+
 Work KernelClock::convolution(const Convolution& shape, double batch, Gradient gradient) const {
   const double inputs = batch * shape.inputs * shape.size * shape.size * shape.stride * shape.stride,
                outputs = batch * shape.outputs * shape.size * shape.size;
@@ -56,7 +63,8 @@ Work KernelClock::convolution(const Convolution& shape, double batch, Gradient g
   const double compute = shape.groups > 1
                              ? grouped_time(shape, outputs)
                              : tile_time(implicit_product(shape, batch, gradient), setting_.format) / convolution_gain(shape, gradient);
-  return {std::max(moved.device, compute + device_.profile.kernel_overhead.count()), 1};
+  const Work kernel{std::max(moved.device, compute + device_.profile.kernel_overhead.count()), 1};
+  return depthwise ? kernel : kernel + turned_maps(inputs + outputs);
 }
 
 }  // namespace sim

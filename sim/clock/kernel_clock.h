@@ -76,6 +76,7 @@ class KernelClock {
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
+  Work turned_maps(double numbers) const;
   double flash_share() const;
   double exponentials_waited_for(const AttentionShape& shape) const;  // seconds of a forward pass
   Work merging(const AttentionShape& shape, bool backward) const;

@@ -44,7 +44,7 @@ struct SoftwareStack {
   bool lightens_last_stage = false;     // blocks that divide evenly are cut so that later stages have one more, and the last what is left
   bool scatter_gather = false;          // pipeline messages are cut over the tensor group
   Seconds broadcast_start{};            // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
-  bool zero1_all_reduce = false;        // ZeRO-1 sums whole gradients, then keeps its part
+  bool zero1_all_reduce = false;        // ZeRO 1 and 2 sum whole gradients, then keep their part
   bool cached_fp8_weights = false;      // cast once a step, not for each microbatch
   bool gathers_fp8 = false;             // under sequence parallelism operands are cast before they are gathered
   bool masked_loss = false;             // of an encoder: the output head sees masked tokens alone
@@ -74,6 +74,8 @@ struct SoftwareStack {
   Seconds host_per_tensor_node{};        // of the device: of a module, for each further node that its tensor group is on, without stages
   Seconds pipeline_sync{};               // the host waits for the device at each exchange between stages
   bool unfused_adapters = false;         // fp32 adapters: casts around them, and their scaling, are kernels of their own
+  bool unpacks_by_operator = false;      // 4-bit whole numbers become 16 bit operator by operator, until their backward
+  bool channels_first = false;           // of maps, which kernels of 16 bit turn around
   bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own
   bool unfused_gate_limit = false;       // gates are clamped by kernels of their own, in front of the fused activation
   bool unfused_long_rotary = false;      // rotary positions whose cosines and sines have a factor are turned operator by operator

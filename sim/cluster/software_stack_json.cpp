@@ -117,6 +117,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("loss_by_operator", stack.loss_by_operator);
   field("loss_in_pieces", stack.loss_in_pieces);
   field("unfused_adapters", stack.unfused_adapters);
+  field("unpacks_by_operator", stack.unpacks_by_operator);
+  field("channels_first", stack.channels_first);
   field("unfused_expert_bias", stack.unfused_expert_bias);
   field("newer_libraries", stack.newer_libraries);
   field("unfused_gate_limit", stack.unfused_gate_limit);

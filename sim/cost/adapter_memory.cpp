@@ -29,6 +29,17 @@ void add_unpacked(SegmentMemory& memory, const SegmentSizes& size, const Segment
   memory.backward_temporary = std::max(memory.backward_temporary, before_last + gone);
 }
 
+// Operators that unpack leave what they made for the product's backward, and write whole numbers four bytes wide, and their cast, on the way.
+void keep_unpacked(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  constexpr std::int64_t kWholeNumbers = 4 + 1;
+  for (const Operator& op : segment.operators) {
+    if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
+    const std::int64_t numbers = op.inputs * op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor);
+    memory.keep({"unpacked weights", size.element * numbers, op.modules});
+    memory.forward_temporary = std::max(memory.forward_temporary, Bytes(kWholeNumbers * numbers));
+  }
+}
+
 // A copy of what one pair reads. Where masks are kept, so are all copies, but for one in the place of the input itself, if no kernel keeps that.
 void add_dropped(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   for (const Operator& op : segment.operators) {
@@ -47,9 +58,13 @@ void add_dropped(SegmentMemory& memory, const SegmentSizes& size, const SegmentG
 
 }  // namespace
 
+bool unpacks_by_operator(const ParallelPlan& plan) {
+  return plan.model.adapters && plan.model.adapters->base == BaseFormat::Int4 && plan.cluster.software.unpacks_by_operator;
+}
+
 void add_adapters(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   if (!plan.model.adapters) return;
-  add_unpacked(memory, size, segment, plan);
+  unpacks_by_operator(plan) ? keep_unpacked(memory, size, segment, plan) : add_unpacked(memory, size, segment, plan);
   for (const Operator& op : segment.operators)
     if (op.adapter == AdapterPart::Down) memory.keep({"what adapters hand on", size.elements(op.outputs), op.modules});
   add_dropped(memory, size, segment, plan);

@@ -73,11 +73,12 @@ bool is_module(const KernelCall& call) {
   }
 }
 
-// Units of ZeRO-3 that a call begins: a block at its attention, and each of two matrices of an adapter (PEFT's fsdp_auto_wrap_policy).
+// Units of ZeRO-3 that a call begins: a block at its attention, and each of two matrices of an adapter (PEFT's fsdp_auto_wrap_policy). A rank alone gathers
+// nothing, but runs a block's hooks all the same.
 double units_of(const KernelCall& call, const ParallelPlan& plan) {
-  const bool gathers = plan.zero_stage == 3 && plan.mesh.shards() > 1;
-  if (!gathers) return 0;
-  return (plan.cluster.software.unfused_adapters ? 2 * real(call.adapted) : 0) +
+  if (plan.zero_stage != 3) return 0;
+  const bool gathers = plan.mesh.shards() > 1;
+  return (gathers && plan.cluster.software.unfused_adapters ? 2 * real(call.adapted) : 0) +
          (family_of(call.kernel) == KernelFamily::FusedAttention ? 1 : 0);
 }
 
@@ -191,7 +192,6 @@ Work ModelledKernels::product(const KernelCall& call) const {
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 
-// Maps lie with their channels last where products are of 16 bits, as programs lay them.
 Work ModelledKernels::convolution(const KernelCall& call) const {
   const Operator& op = *call.convolution;
   const MapShape& map = op.map;

@@ -7,6 +7,7 @@
 
 #include "sim/clock/expert_load.h"
 #include "sim/clock/operator_clock.h"
+#include "sim/cost/adapter_memory.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
@@ -58,7 +59,8 @@ class Writer {
   void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
   void product(Kernel kernel, const Operator& op);
-  void dequantize(const Operator& op);
+  void unpack(double weights);
+  void dequantize(const Operator& op, Pass pass);
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void join_latent();
   void attention_forward(const Operator& op);
@@ -158,15 +160,26 @@ void Writer::beside_adapter(const Operator& op) {
   if (op.adapter == AdapterPart::Dropout) add(Kernel::Copy, {at.tokens * at.outputs * kWide});
 }
 
+// Words of eight numbers are shifted, cast, masked, and what is left of their zeros is scaled: an operator of PyTorch each (AutoGPTQ, nn_modules/qlinear/
+// qlinear_cuda_old.py, forward). Bytes of a number, read and written. Those that spread words, zeros or scales over more numbers walk tensors that are not
+// contiguous, as positions of transposed heads do: these took 25.5 and 33 passes of an H200, of 10 and 15 counted.
+void Writer::unpack(double weights) {
+  constexpr double kWalking = (25.5 + 33) / (10 + 15);
+  constexpr double kShift = 0.5 + 4, kCast = 4 + 1, kMask = 1 + 1, kDifference = 1 + 1, kProduct = 1 + 2;
+  constexpr double kOperators[] = {kShift * kWalking, kCast, kMask, kDifference * kWalking, kProduct * kWalking};
+  for (const double bytes : kOperators) add(Kernel::Copy, {std::llround(bytes * weights / 2)});
+}
+
 // 16 bit are made of a quantized weight for each use of it, at half the rate of a copy: 4,096 x 14,336 of nf4 (bitsandbytes 0.50) take 2.4 passes of 16 bit, of
-// GPTQ (dequant_kernel_248 of GPTQModel) 2.7, in place of 1.26 (H200).
-void Writer::dequantize(const Operator& op) {
+// GPTQ (dequant_kernel_248 of GPTQModel) 2.7, in place of 1.26 (H200). What operators unpacked in the forward waits for the backward.
+void Writer::dequantize(const Operator& op, Pass pass) {
   constexpr double kUnpacking = 2;
   const double of_weights = real(plan_.bytes(Numbers::Weights).value());
   const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters && plan_.model.adapters->base != BaseFormat::Weights;
   if (!is_quantized || reads_frozen_as_kept(plan_)) return;
   const LocalShape at = local(op);
   const double weights = real(at.inputs) * real(at.outputs) * real(std::max<std::int64_t>(1, at.products));
+  if (unpacks_by_operator(plan_)) return pass == Pass::Forward ? unpack(weights) : void();
   add(Kernel::Copy, {std::llround(kUnpacking * weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) /
                                   2)});  // a copy reads and writes
 }
@@ -287,7 +300,7 @@ void Writer::whole_forward(const Operator& op) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
-      dequantize(op);
+      dequantize(op, Pass::Forward);
       if (op.scales_rows) add(Kernel::NormForward, {at.outputs, at.inputs});
       product(Kernel::LinearForward, op);
       beside_adapter(op);
@@ -363,7 +376,7 @@ void Writer::backward(const Operator& op, const Parts& parts) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return ends_here(op) ? void() : add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
-      dequantize(op);
+      dequantize(op, Pass::Backward);
       beside_adapter(op);
       if (!op.map.of_images && !op.detached && !ends_here(op)) product(Kernel::LinearInputGradient, op);
       if (op.adapter == AdapterPart::Down && !ends_here(op))

@@ -233,7 +233,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::first_bucket_size>()},
     {"accumulation", "/accumulation", "accumulation", "whether microbatches are summed before ranks (reduce_last) or after them (reduce_each)",
      Layout, named<kAccumulationNames, &Plan::accumulation>(), {}, always},
-    {"gradient_sync", "/gradient_sync", "gradient sync", "stage 1: whether a rank gets the sum of its shard (reduce_scatter) or the whole sum (all_reduce)",
+    {"gradient_sync", "/gradient_sync", "gradient sync", "stages 1 and 2: whether a rank gets the sum of its shard (reduce_scatter) or the whole sum (all_reduce)",
      Layout, named<kGradientSyncNames, &Plan::gradient_sync>()},
     {"overlap_weight_gather", "/overlap_weight_gather", "gather beside forward", "stages 1 and 2: new weights are gathered beside the next forward, whose layers wait for their own (Megatron: --overlap-param-gather)",
      Layout, at<&Plan::overlap_weight_gather>()},

@@ -288,6 +288,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "a forward takes turns with a backward on CPU ranks alone: on one stream of a GPU nothing would be hidden", "leave it out"},
     {"/token_dispatcher", [](const ParallelPlan& p) { return p.token_dispatcher == TokenDispatcher::Hierarchical || p.gathers_tokens(); },
      "the worker sends a copy of a token to each expert", "use all_to_all"},
+    {"/gradient_sync", [](const ParallelPlan& p) { return p.zero_stage == 2 && p.gradient_sync == GradientSync::AllReduce; },
+     "the worker's ranks of stage 2 get the sums of their shards alone", "use gradient_sync=reduce_scatter"},
     {"/post_validation", [](const ParallelPlan& p) { return p.post_validation != PostValidation::None; },
      "the worker knows the norm of all gradients before it steps", "leave it out"},
     {"/partition_size", [](const ParallelPlan& p) { return p.sums_by_priority() && p.cluster.hardware.kind != DeviceKind::Cpu; },

@@ -389,8 +389,9 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use reduce_last, or 1f1b");
   rules.must(plan.prefetch >= 0 && plan.prefetch <= kMostPrefetched, "/prefetch", fmt::format("is {}", plan.prefetch),
              fmt::format("use 0 to {}: so many units are gathered ahead", kMostPrefetched));
-  rules.must(plan.gradient_sync == GradientSync::Scatter || (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast),
-             "/gradient_sync", fmt::format("all_reduce is a way of ZeRO stage 1 and reduce_last; this is stage {}", plan.zero_stage),
+  const bool may_sum_all = plan.zero_stage == 2 || (plan.zero_stage == 1 && plan.accumulation == Accumulation::ReduceLast);
+  rules.must(plan.gradient_sync == GradientSync::Scatter || may_sum_all, "/gradient_sync",
+             fmt::format("all_reduce is a way of ZeRO stage 2, and of stage 1 with reduce_last; this is stage {}", plan.zero_stage),
              "use reduce_scatter, or zero=1 and accumulation=reduce_last");
   rules.must(plan.cuda_graphs == CudaGraphs::None || plan.cluster.hardware.kind == DeviceKind::Gpu, "/cuda_graphs",
              "a CPU issues its kernels itself", "leave it out");

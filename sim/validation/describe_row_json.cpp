@@ -27,6 +27,7 @@ constexpr TokenDispatcher kDispatchers[] = {TokenDispatcher::AllToAll, TokenDisp
 constexpr std::string_view kOptimizerWords[] = {
     "adam", "sgd_momentum", "lamb",      "lars", "rmsprop_ema",
     "muon", "adamw_8bit",   "adafactor", "sgd"};  // as OptimizerKind; the last one is Sgd without momentum
+constexpr std::string_view kMapLayouts[] = {"nhwc", "nchw"};
 constexpr std::string_view kPlaces[] = {"none", "cpu", "nvme"};
 constexpr std::string_view kCuts[] = {"uniform", "first_last_minus_one", "embedding_and_loss_as_layers", "balance"};
 constexpr std::size_t kUniform = 0, kBalance = 3;
@@ -54,7 +55,6 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"plan", "memory_format", "as convolutions of the GPU model want it"},
     {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},
     {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},
@@ -69,9 +69,12 @@ constexpr UnsaidWord kUnsaid[] = {
 // (framework_plugin_fast_kernels.py): positions always; beside turned positions adapters of quantized weights, which FSDP then leaves alone.
 struct KernelSet {
   std::string_view name;
-  bool fused_rotary = false, fused_adapters_of_packed = false;
+  bool fused_rotary = false, fused_adapters_of_packed = false, unpacks_by_one_kernel = false;
 };
-constexpr KernelSet kKernelSets[] = {{"eager"}, {"foak", true, true}, {"liger", true}};
+constexpr KernelSet kKernelSets[] = {
+    {.name = "eager", .unpacks_by_one_kernel = true},  // of the same library, whose GPTQ is Triton's
+    {.name = "foak", .fused_rotary = true, .fused_adapters_of_packed = true, .unpacks_by_one_kernel = true},
+    {.name = "liger", .fused_rotary = true}};
 // The default of PEFT's most common recipes (QLoRA, Dettmers et al. 2023; fms-hf-tuning, tuning/config/peft_config.py).
 constexpr double kAdapterDropout = 0.05;
 
@@ -263,6 +266,7 @@ void RowReader::read_kernel_set(const std::string& text) {
   for (const KernelSet& set : kKernelSets) {
     if (text.find(set.name) == std::string::npos) continue;
     stack.fused_rotary |= set.fused_rotary;
+    if (set.unpacks_by_one_kernel) stack.unpacks_by_operator = false;
     const bool is_packed = adapters && adapters->base != BaseFormat::Weights && network_.model.position == Position::Rotary;
     if (set.fused_adapters_of_packed && is_packed) stack.unfused_adapters = false;
   }
@@ -282,6 +286,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   if (at.has("fused_linear_cross_entropy")) stack.loss_in_pieces = at.reader().boolean("fused_linear_cross_entropy", false);
   stack.compiled = at.flag("compiled", stack.compiled);
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
+  stack.channels_first = at.reader().choice("memory_format", kMapLayouts, stack.channels_first ? 1 : 0) == 1;
   read_kernel_set(at.reader().text("kernels", ""));
   if (workload.has("moe") && !workload.child("moe").boolean("grouped_gemm", true)) stack.expert_workspaces = 0;
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
@@ -403,7 +408,7 @@ void RowReader::settle() {
   }
   const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
   if (sums_shards(plan_) && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;
-  if (plan_.zero_stage == 1 && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
+  if ((plan_.zero_stage == 1 || plan_.zero_stage == 2) && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
   plan_.overlap_weight_gather = plan_.cluster.software.overlap_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2) &&
                                 plan_.mesh.shards() > 1 && !plan_.offload_optimizer;
 }

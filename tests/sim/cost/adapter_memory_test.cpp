@@ -38,5 +38,15 @@ TEST(AdapterMemory, PackedWeightsAreUnpackedForEachUse) {
   EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(0)) << "products read the 8 bits themselves";
 }
 
+// What operators made of whole numbers waits for the backward of its product: 64 x 256 twice, in fp32, and on the way five bytes of the largest one's.
+TEST(AdapterMemory, OperatorsLeaveWhatTheyUnpacked) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.adapters = Adapters{.rank = 8, .base = BaseFormat::Int4}.on(AdapterTarget::Up);
+  const Bytes before = memory_of(plan, Operation::Mlp).kept;
+  plan.cluster.software.unpacks_by_operator = true;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).kept - before, Bytes(2 * 4 * 64 * 256));
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).forward_temporary, Bytes(5 * 64 * 256));
+}
+
 }  // namespace
 }  // namespace sim

@@ -169,6 +169,7 @@ TEST(ModelledKernels, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) 
   EXPECT_NEAR(issue(block), 1 + plan.cluster.software.host_per_module.count(), 1e-9);
   plan.mesh = {.data = 1};
   EXPECT_EQ(issue(three), 0) << "of one rank";
+  EXPECT_NEAR(issue(block), 1 + plan.cluster.software.host_per_module.count(), 1e-9) << "hooks of a block run there, too";
 }
 
 // Hooks of DeepSpeed's stage 3 fetch and release each module of a block, in either pass.

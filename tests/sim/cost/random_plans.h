@@ -284,6 +284,7 @@ class PlanGenerator {
 
   // Drawn apart: the other fields of plans stay what they were.
   static void deal_tensors(ParallelPlan& plan, std::uint64_t drawn) {
+    if (plan.zero_stage == 2 && !plan.workload.precision.gradient_codec() && drawn % 5 == 0) plan.gradient_sync = GradientSync::AllReduce;
     if ((plan.zero_stage != 1 && plan.zero_stage != 2) || drawn % 3 > 0) return;
     plan.state_shards = StateShards::Tensors;
     plan.offload_optimizer = false;

@@ -328,6 +328,9 @@ TEST(Runnable, KernelsAreItsOwn) {
   plan.zero_stage = 1;
   plan.gradient_sync = GradientSync::AllReduce;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.zero_stage = 2;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/gradient_sync")));
+  plan.zero_stage = 1;
   plan.cuda_graphs = CudaGraphs::PerLayer;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/cuda_graphs")));
 }

@@ -360,12 +360,18 @@ TEST(Violations, ScaledProductsNeedAPartThatHasThem) {
   EXPECT_THAT(violations(plan), IsEmpty());
 }
 
-TEST(Violations, WholeSumsOfGradientsAreAWayOfStageOne) {
+TEST(Violations, WholeSumsOfGradientsAreAWayOfStagesOneAndTwo) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.gradient_sync = GradientSync::AllReduce;
   EXPECT_THAT(violations(plan), broken("/gradient_sync", "this is stage 0"));
   plan.zero_stage = 1;
   EXPECT_THAT(violations(plan), IsEmpty());
+  plan.accumulation = Accumulation::ReduceEach;
+  EXPECT_THAT(violations(plan), broken("/gradient_sync", "of stage 1 with reduce_last"));
+  plan.zero_stage = 2;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), broken("/gradient_sync", "this is stage 3"));
 }
 
 TEST(Violations, GraphsOfKernelsAreAGpus) {

@@ -21,6 +21,27 @@ TEST(StageGradients, ActivationsLeaveBeforeGradientsAreReduced) {
   EXPECT_LT(last_send, last_reduction);
 }
 
+// As DeepSpeed does it: a bucket of each microbatch crosses whole, and a rank adds its slice to what it has.
+TEST(StageGradients, WholeSumsCrossForEachMicrobatchOfStageTwo) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 2;
+  plan.accumulation = Accumulation::ReduceEach;
+  plan.gradient_sync = GradientSync::AllReduce;
+  Bytes summed{}, whole{};
+  std::int64_t added = 0;
+  for (const Task& task : stage_of(plan, StageIndex(0)).tasks) {
+    if (task.key.phase != Phase::Gradients) continue;
+    EXPECT_NE(task.key.operation, Operation::ReduceScatter);
+    if (task.key.operation == Operation::AllReduce) summed += task.payload;
+    added += task.key.operation == Operation::Accumulate;
+  }
+  const std::vector<Bucket> buckets = make_buckets(make_model_graph(plan), plan, StageIndex(0));
+  for (const Bucket& bucket : buckets) whole += plan.bytes(Numbers::Wire) * bucket.elements;
+  ASSERT_GT(plan.num_microbatches(), 1);
+  EXPECT_EQ(summed, whole * plan.num_microbatches());
+  EXPECT_EQ(added, std::ssize(buckets) * plan.num_microbatches());
+}
+
 // Owners of a replica share their gradients, replicas sum what is left; where one rank of a replica has the experts, it is all of them.
 TEST(StageGradients, ReplicasSumWhatTheirOwnersHave) {
   ParallelPlan plan = testing::tiny_plan({.data = 4, .replicas = 2, .expert = 2});

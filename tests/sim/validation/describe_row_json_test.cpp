@@ -47,6 +47,47 @@ TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
   EXPECT_GE(describe(row).plan.cluster.software.accumulate_bytes, 2);
 }
 
+TEST(DescribeRow, DeepSpeedSumsWholeBucketsBelowStageThree) {
+  Json row = valid_row();
+  row["plan"]["software"] = {{"framework", "deepspeed"}};
+  for (const int stage : {1, 2}) {
+    row["plan"]["zero_stage"] = stage;
+    EXPECT_EQ(describe(row).plan.gradient_sync, GradientSync::AllReduce);
+  }
+  row["plan"]["zero_stage"] = 3;
+  EXPECT_EQ(describe(row).plan.gradient_sync, GradientSync::Scatter);
+}
+
+TEST(DescribeRow, MapsLieAsTheRowSays) {
+  Json row = valid_row();
+  const auto is_first = [&] { return describe(row).plan.cluster.software.channels_first; };
+  EXPECT_FALSE(is_first());
+  row["plan"]["memory_format"] = "nchw";
+  EXPECT_TRUE(is_first());
+  row["plan"]["software"] = {{"framework", "nobody's"}};
+  EXPECT_TRUE(is_first());
+  row["plan"].erase("memory_format");
+  EXPECT_TRUE(is_first()) << "PyTorch's usual layout";
+  row["plan"]["memory_format"] = "nhwc";
+  EXPECT_FALSE(is_first());
+  row["plan"]["memory_format"] = "chwn";
+  EXPECT_THROW(is_first(), InputError);
+}
+
+// fms-acceleration's plugin of GPTQ runs Triton's kernel, whatever else is fused.
+TEST(DescribeRow, WholeNumbersOfFourBitsAreUnpackedByOperatorsWhereNoSetOfKernelsSaysOtherwise) {
+  const Json lora = {{"rank", 16}, {"targets", "attention"}, {"base_precision", "int4"}};
+  Json row = patched(valid_row(), {{"workload", {{"lora", lora}}}, {"plan", {{"software", {{"framework", "transformers"}}}}}});
+  const auto unpacks = [&] { return describe(row).plan.cluster.software.unpacks_by_operator; };
+  EXPECT_TRUE(unpacks());
+  row["plan"]["kernels"] = "liger fused linear cross entropy";
+  EXPECT_TRUE(unpacks());
+  for (const char* set : {"eager", "foak"}) {
+    row["plan"]["kernels"] = set;
+    EXPECT_FALSE(unpacks());
+  }
+}
+
 TEST(DescribeRow, AProgramWithoutMastersSaysSoWhereTheRowDoesNot) {
   Json row = valid_row();
   row["plan"]["software"] = {{"framework", "automodel"}, {"year", 2025}};
