@@ -108,13 +108,14 @@ class MemoryEffects {
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
-  void end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void end_gradients(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void free_reduced(Writer& effect, const Bucket& bucket) const;
   void code(Writer& effect, const Task& task, const TaskGraph& graph) const;
   bool is_encoded(const Task& gather) const {
     return bool(plan_.workload.precision.weight_codec()) && gather.key.group != MeshAxis::Reshard;
   }
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
+  Bytes roots(const Task& update, const TaskGraph& graph) const;
   Bytes roots(StageIndex stage) const;  // of all second moments, while its device steps them
   bool copies_exchanged(const Task& task) const;
   // What of its segment a task runs operator by operator; null: it runs otherwise.

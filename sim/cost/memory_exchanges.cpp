@@ -23,9 +23,11 @@ void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, con
         effect.take(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
 
-void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
+void MemoryEffects::end_gradients(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-  if (!passes(bucket)) return;
+  if (plan_.optimizer_in_backward && !gradients_.ends_with_step())
+    return effect.free_at_end(MemoryCategory::Gradients, gradient_shard(bucket));
+  if (!gradients_.ends_with_step() || !passes(bucket)) return;
   for (const BucketSlot& slot : bucket.slots)
     effect.free_at_end(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
@@ -65,6 +67,7 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
   if (!gradients_.is_limited() || gradients_.ends_with_step()) return;
   const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
+  if (plan_.optimizer_in_backward) effect.take(MemoryCategory::Gradients, gradient_shard(bucket));
   effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements - stays);
 }
 
