@@ -401,7 +401,7 @@ Judgement Evaluator::judge(const PlanCandidate& candidate, const Matters& matter
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
                                         : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
-  const bool updates_stand_alone = core_share_ > 0 && !plan_.crosses_steps();
+  const bool updates_stand_alone = core_share_ > 0 && !plan_.crosses_steps() && !plan_.optimizer_in_backward;
   const sim::SimTime updates = updates_stand_alone ? cores_time_of_updates(plan_, core_share_, steps()) : sim::SimTime{};
   judgement.time = std::max(judgement.time, node_time() + updates);
   if (const auto [traffic, is_new] = traffic_.try_emplace(traffic_key(candidate)); is_new && !plan_.crosses_norm())

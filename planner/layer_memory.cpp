@@ -154,6 +154,7 @@ ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::Para
   sim::ParallelPlan unsharded = plan;
   unsharded.zero_stage = 0;
   unsharded.offload_parameters = false;
+  unsharded.optimizer_in_backward = false;
   unsharded.cluster.software.keeps_buckets = false;
   return made(model, unsharded);
 }
@@ -189,9 +190,12 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
         weights.tied_gradients[bucket.ready_after.position()] += gradients;
       } else {
         if (sim::drops_gradients(plan)) {
-          for (const sim::BucketSlot& slot : bucket.slots)
-            if (bucket.shards > 1 || !plan.mesh.has_copies())
-              weights.gradients_begin[slot.layer.position()] += sim::passing_gradient(plan, slot.layer) * slot.elements;
+          for (const sim::BucketSlot& slot : bucket.slots) {
+            if (bucket.shards == 1 && plan.mesh.has_copies()) continue;
+            const Bytes passing = sim::passing_gradient(plan, slot.layer) * slot.elements;
+            weights.gradients_begin[slot.layer.position()] += passing;
+            if (plan.optimizer_in_backward) weights.gradients_end[bucket.ready_after.position()] += passing;
+          }
           continue;
         }
         const auto first_back = std::ranges::max_element(bucket.slots, {}, &sim::BucketSlot::layer);

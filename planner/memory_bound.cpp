@@ -59,7 +59,7 @@ class StageWalk {
         shape_(plan.pipeline_shape()),
         splits_backward_(plan.splits_backward()),
         frees_gradients_(weights != nullptr &&
-                         (plan.offload_parameters ||
+                         (plan.offload_parameters || (plan.optimizer_in_backward && !sim::follows_units(plan)) ||
                           (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)))),
         takes_gradients_(frees_gradients_ || (weights != nullptr && sim::drops_gradients(plan))),
         follows_units_(sim::follows_units(plan)),

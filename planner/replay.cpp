@@ -70,6 +70,7 @@ class Replay {
   std::int32_t left_in_unit(const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
+  void step_in_backward(ReplayStage& stage, const BucketPrice& bucket, SimTime reduced);
   void add_on_host(ReplayStage& stage, std::size_t bucket, SimTime reduced);
   void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
   void copy_rest_to_host();
@@ -178,6 +179,7 @@ void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived)
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
   const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_ || adds_on_host_) && (reduces_ || offloads_);
+  if (plan_.optimizer_in_backward && action.kind == completes_gradients_) return run_layers(stage, action, arrived);
   if (gathers_ || (reduces && (!adds_up_ || action.kind == ActionKind::Weight))) return run_layers(stage, action, arrived);
   if (action.kind == ActionKind::Weight) {
     compute(stage, SimTime{}, chunk.weight);
@@ -315,7 +317,7 @@ void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) 
 void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {
   const StageStepPrices& step = sim::at(prices_.steps, stage.index);
   const std::vector<BucketPrice>& buckets = step.buckets;
-  if (!reduces_ && !offloads_) return;
+  if (!reduces_ && !offloads_ && !plan_.optimizer_in_backward) return;
   if (layer.value() + 1 == chunk.layers.end.value()) chunk.next_bucket = chunk.first_bucket;
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
@@ -324,11 +326,21 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
     const SimTime reduced = perform(stage, Stream::Reduce, ready, bucket.reduction(reduces_each_ && !adds_on_host_));
     stage.load += bucket.reduce.load;
     stage.load += bucket.replica_sum.load;
-    if (adds_on_host_)
+    if (plan_.optimizer_in_backward)
+      step_in_backward(stage, bucket, reduced);
+    else if (adds_on_host_)
       add_on_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
     else if (!step.replicated_sum && chunk.actions_left == 0)
       copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
   }
+}
+
+// Behind its sum, beside the backward of the layers below; where nobody reduces it, in front of them.
+void Replay::step_in_backward(ReplayStage& stage, const BucketPrice& bucket, SimTime reduced) {
+  if (bucket.shared)
+    perform(stage, Stream::Reduce, std::max(reduced, stage.host), bucket.update.time);
+  else
+    compute(stage, SimTime{}, bucket.update);
 }
 
 // Behind the first microbatch what the host has comes up to be added to.
@@ -413,7 +425,7 @@ SimTime Replay::step() {
   for (ReplayStage& stage : stages_) {
     const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
     SimTime updates{};
-    for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket) {
+    for (std::size_t bucket = 0; bucket < buckets.size() && !plan_.optimizer_in_backward; ++bucket) {
       const SimTime updated = update(stage, bucket, agreed), gather = buckets[bucket].weights_gather;
       if (gather.count() > 0) perform(stage, Stream::Gather, std::max(updated, stage.host), gather);
       updates += buckets[bucket].update.time;

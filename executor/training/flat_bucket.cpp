@@ -47,6 +47,7 @@ FlatBucket::FlatBucket(sim::Bucket bucket, const BucketPlan& plan) : layout_(std
     resize_storage(gradients_, 0);
     reduced_ = at::zeros({shard}, gradients);
   }
+  if (plan_.gives_up_gradients) give_up_gradients();
   if (plan_.sums_microbatches) summed_ = at::zeros({stepped().count}, gradients);
   make_state();
   keep_on_host();
@@ -159,11 +160,17 @@ const at::Tensor& FlatBucket::gradients() const {
 }
 
 at::Tensor FlatBucket::reduction_target() const {
+  if (plan_.shards_gradients) resize_storage(reduced_, reduced_.numel());
   return plan_.shards_gradients ? reduced_ : gradients().narrow(0, own_shard().begin, own_shard().count);
 }
 
 void FlatBucket::finish_reduction() {
   if (plan_.shards_gradients) resize_storage(gradients_, 0);
+}
+
+void FlatBucket::give_up_gradients() {
+  resize_storage(gradients_, 0);
+  if (reduced_.defined()) resize_storage(reduced_, 0);
 }
 
 void FlatBucket::accumulate() {

@@ -11,6 +11,7 @@
 //   offloaded: the optimizer state, masters of any precision and a copy of the gradients that it steps lie on the host.
 //   weights on the host: as zero3, and the device has nothing between its tasks. The shard lies where it is stepped, and comes into its place in the
 //     whole; gradients of each microbatch leave, and what the host has of those before comes up to be added to. One rank alone has whole ones there.
+//   stepped in the backward: gradients have memory from the backward that fills them, reduced ones from their reduction, both until the step.
 //   frozen: weights alone, in their own type; or packed, as bytes (sim::Bucket::packed).
 //   whole tensors: shards of zero1 and zero2 are those that a rank owns, side by side; some ranks own none of a bucket.
 //   one data rank: as ddp. Accumulation reduce_each adds a buffer like the reduced gradients, in which microbatches are summed.
@@ -29,6 +30,7 @@ struct BucketPlan {
   bool shards_weights = false, shards_gradients = false, shards_optimizer = false;  // already false where there is one data rank
   bool sums_microbatches = false;  // reduce_each: reduced gradients of microbatches are summed apart
   bool offloads_optimizer = false, weights_on_host = false;
+  bool gives_up_gradients = false;                                                                // once they are stepped
   std::int64_t data_rank = 0;                                                                     // among the shards
   at::TensorOptions options;                                                                      // precision of the weights, device
   at::ScalarType gradient_type = at::kFloat, master_type = at::kFloat, moment_type = at::kFloat;  // moments as bytes: in 8 bit
@@ -73,6 +75,7 @@ class FlatBucket {
   void start_gradients();  // begins each slot's (gradient_place.h), taking memory if they have none; call before each backward that adds
   at::Tensor reduction_target() const;  // where a reduce-scatter puts the own shard
   void finish_reduction();              // the reduced gradients are there: frees the whole ones (zero2, zero3)
+  void give_up_gradients();             // they are stepped: frees all of them, until the next backward
   void accumulate();                    // reduce_each: adds the reduced gradients to the sum; the next microbatch starts afresh
   void begin_step();
   at::Tensor final_gradients(BucketRange range) const;  // reduced and summed; range inside stepped() or own_shard()

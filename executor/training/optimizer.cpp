@@ -92,7 +92,8 @@ std::vector<at::Tensor> Optimizer::counted_gradients() const {
 }
 
 void Optimizer::sum_up(const std::vector<at::Tensor>& losses, Request request) {
-  const std::vector<at::Tensor> gradients = plan_.sums_by_priority() ? std::vector<at::Tensor>() : counted_gradients(),
+  const bool has_all = !plan_.sums_by_priority() && !plan_.optimizer_in_backward;  // at once
+  const std::vector<at::Tensor> gradients = has_all ? counted_gradients() : std::vector<at::Tensor>(),
                                 counted = place_.tensor == 0 ? losses : std::vector<at::Tensor>();
   if (limbs_.is_cpu()) {
     ExactSum squares, loss;

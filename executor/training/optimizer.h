@@ -17,7 +17,7 @@ double learning_rate(const sim::TrainingSettings& settings, StepNumber step);
 
 struct StepSummary {
   double loss = 0;              // mean over the tokens of the global batch that have one
-  double gradient_norm = 0;     // before clipping, of the loss itself; 0 where sums by priority leave nobody who knows it
+  double gradient_norm = 0;     // before clipping, of the loss itself; 0 where nobody has all gradients at once
   double loss_scale = 1;        // that this step used
   bool skipped = false;         // fp16: a gradient overflowed, nothing was updated
   bool stop_requested = false;  // by any rank

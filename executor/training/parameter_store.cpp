@@ -40,6 +40,7 @@ BucketPlan bucket_plan(const sim::ParallelPlan& plan, const Sharers& sharers, c1
               (sharers.sum || plan.offload_parameters) && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1,
           .offloads_optimizer = plan.offload_optimizer,
           .weights_on_host = plan.offload_parameters,
+          .gives_up_gradients = plan.optimizer_in_backward,
           .data_rank = sharers.rank,
           .options = at::TensorOptions().device(device),
           .moments = sim::moments_of(plan.workload.optimizer),

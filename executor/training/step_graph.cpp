@@ -84,6 +84,11 @@ Why host_takes_part(const Occasion& at) {
   return "the host takes gradients while others are computed";
 }
 
+Why steps_inside(const Occasion& at) {
+  if (!at.plan.optimizer_in_backward) return std::nullopt;
+  return "weights are stepped before the last gradient is computed, each step by a rate of its own";
+}
+
 struct Rule {
   const char* where;
   Why (*why)(const Occasion& at);
@@ -95,6 +100,7 @@ constexpr auto kForbids = std::to_array<Rule>({
     {"/mesh", talks_inside, "leave --cuda-graphs out, or give each rank all layers and a GPU of its own"},
     {"/model/num_experts", rows_are_counted, "leave --cuda-graphs out"},
     {"/workload/samples", documents_end_elsewhere, "leave --cuda-graphs out"},
+    {"/optimizer_in_backward", steps_inside, "leave it out, or leave --cuda-graphs out"},
     {"/offload_optimizer", host_takes_part, "keep all on the device, or leave --cuda-graphs out"},
     {"/zero_stage", memory_moves, "use zero_stage 0 or 1, or leave --cuda-graphs out"},
 });

@@ -47,6 +47,9 @@ void TaskRunner::agree_on_loss() {
 void TaskRunner::update(const sim::Task& task) {
   update(task.bucket);
   if (plan_.kept_until == sim::KeptUntil::Step) lend(parameters_.bucket(task.bucket).take_kept(), DeviceStream::Gather);
+  if (!plan_.optimizer_in_backward) return;
+  finish_reductions();
+  parameters_.bucket(task.bucket).give_up_gradients();
 }
 void TaskRunner::update(sim::BucketIndex bucket) {
   const std::optional<std::int64_t> of_step = sums_ ? sums_->take(bucket) : step_;

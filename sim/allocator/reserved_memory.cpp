@@ -16,18 +16,29 @@ namespace {
 
 constexpr std::int64_t kSteps = 3;  // the first without states, the second with them, the third as all others
 
-// Of a device's steps one after the other, which move the same; a moment of time is a change.
-std::vector<TimedChange> changes_of(const MemoryModel& memory, const TaskGraph& graph, DeviceId device, Bytes states) {
+// Of the stage's states those of a bucket, which come when it is stepped for the first time.
+Bytes states_of(const ParallelPlan& plan, const std::vector<Bucket>& buckets, const Bucket& of, Bytes states) {
+  std::int64_t all = 0;
+  for (const Bucket& bucket : buckets)
+    if (!bucket.frozen) all += stepped_elements(bucket, plan);
+  return scaled(states, static_cast<double>(stepped_elements(of, plan)) / static_cast<double>(all));
+}
+
+// Of a device's steps one after the other, which move the same but for states; a moment of time is a change.
+std::vector<TimedChange> changes_of(const MemoryModel& memory, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device,
+                                    Bytes states) {
   std::vector<TimedChange> of_step, changes;
   for (const TaskId id : graph.issue_order(device)) {
     const Task& task = graph.task(id);
     const MemorySteps steps = memory.steps(task, graph);
     for (const MemoryChange& change : steps.all()) of_step.push_back({{}, change, task.key});
+    changes.insert(changes.end(), of_step.end() - static_cast<std::ptrdiff_t>(steps.all().size()), of_step.end());
+    if (!plan.optimizer_in_backward || task.key.operation != Operation::Update) continue;
+    const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
+    changes.push_back({{}, {MemoryCategory::OptimizerState, states_of(plan, buckets, buckets[task.bucket.position()], states)}, task.key});
   }
-  for (std::int64_t step = 0; step < kSteps; ++step) {
-    changes.insert(changes.end(), of_step.begin(), of_step.end());
-    if (step == 0 && states > Bytes{}) changes.push_back({{}, {MemoryCategory::OptimizerState, states}, {}});
-  }
+  if (!plan.optimizer_in_backward && states > Bytes{}) changes.push_back({{}, {MemoryCategory::OptimizerState, states}, {}});
+  for (std::int64_t step = 1; step < kSteps; ++step) changes.insert(changes.end(), of_step.begin(), of_step.end());
   for (std::size_t at = 0; at < changes.size(); ++at) changes[at].time = SimTime(static_cast<std::int64_t>(at) + 1);
   return changes;
 }
@@ -75,7 +86,7 @@ ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan
   const MemoryModel memory(model, plan);
   MemoryBreakdown resident = memory.resident(stage);
   const Bytes states = std::exchange(sim::at(resident, MemoryCategory::OptimizerState), Bytes{});
-  const std::vector<MemoryBlock> blocks = blocks_of(resident, changes_of(memory, graph, device, states));
+  const std::vector<MemoryBlock> blocks = blocks_of(resident, changes_of(memory, plan, graph, device, states));
   const TensorSizes sizes(model, plan, stage);
   CachingAllocator allocator(kind);
   std::vector<std::vector<CachingAllocator::Place>> places(blocks.size());

@@ -1,6 +1,6 @@
 // What a GPU's caching allocator reserves for a device of a plan: its first steps are replayed, tensor by tensor, in the order in which the host issues them.
 // More than tensors occupy at their fullest moment, since blocks that are free are not always large enough for what comes next; states of the optimizer
-// come when the first step ends, into blocks that activations left.
+// come when the first step ends, into blocks that activations left; where they are stepped in the backward, unit by unit there.
 //
 // Held against PyTorch's own allocator, fed with what PyTorch itself allocates on fake tensors (tests/oracles).
 #pragma once

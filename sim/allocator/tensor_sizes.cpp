@@ -1,6 +1,8 @@
 #include "sim/allocator/tensor_sizes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 #include "sim/cost/loss_tokens.h"
 #include "sim/sharding/sharding.h"
@@ -34,19 +36,24 @@ std::int64_t width_of(const Operator& op, const DeviceMesh& mesh) {
 TensorSizes::TensorSizes(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) : model_(model), plan_(plan) {
   for (ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
     const LayerRange range = plan.layers(stage, chunk);
-    for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-      for (const Parameter& parameter : model.layer(layer).parameters) elements_.push_back(local_elements(parameter, plan.mesh));
+    for (LayerIndex layer = range.begin; layer < range.end; ++layer) std::ranges::copy(elements_of(layer), std::back_inserter(elements_));
   }
-  for (const std::int64_t elements : elements_) all_ += elements;
+}
+
+std::vector<std::int64_t> TensorSizes::elements_of(LayerIndex layer) const {
+  std::vector<std::int64_t> elements;
+  for (const Parameter& parameter : model_.layer(layer).parameters) elements.push_back(local_elements(parameter, plan_.mesh));
+  return elements;
 }
 
 // In proportion; what rounding leaves is the last one's.
-std::vector<Bytes> TensorSizes::by_parameter(Bytes amount, std::int64_t of_each) const {
+std::vector<Bytes> TensorSizes::by_parameter(Bytes amount, std::int64_t of_each, const std::vector<std::int64_t>& parameters) const {
   std::vector<Bytes> pieces;
   Bytes left = amount;
-  for (const std::int64_t elements : elements_)
-    for (std::int64_t one = 0; one < of_each; ++one) {
-      const Bytes piece = scaled(amount, static_cast<double>(elements) / static_cast<double>(all_ * of_each));
+  const std::int64_t all = std::accumulate(parameters.begin(), parameters.end(), std::int64_t{0});
+  for (const std::int64_t elements : parameters)
+    for (std::int64_t one = 0; one < of_each && all > 0; ++one) {
+      const Bytes piece = scaled(amount, static_cast<double>(elements) / static_cast<double>(all * of_each));
       if (piece > Bytes{} && piece < left) pieces.push_back(piece);
       left -= piece > Bytes{} && piece < left ? piece : Bytes{};
     }
@@ -76,8 +83,10 @@ Bytes TensorSizes::largest(const MemoryBlock& block) const {
 }
 
 std::vector<Bytes> TensorSizes::of(const MemoryBlock& block) const {
+  const bool are_states = block.category == MemoryCategory::OptimizerState;
+  if (are_states && is_of_a_layer(block)) return by_parameter(block.size, 2, elements_of(block.owner->layer));
   const bool is_of_parameters = !is_of_a_layer(block) && block.category <= MemoryCategory::OptimizerState;
-  if (is_of_parameters && all_ > 0) return by_parameter(block.size, block.category == MemoryCategory::OptimizerState ? 2 : 1);
+  if (is_of_parameters && !elements_.empty()) return by_parameter(block.size, are_states ? 2 : 1, elements_);
   return in_pieces(block.size, largest(block));
 }
 

@@ -77,6 +77,9 @@ void check_shape(const CheckedGraph& checked, const Bucket& bucket, const std::s
   const std::int32_t span = bucket.slots.empty() ? 0 : bucket.slots.front().layer.value() - lowest.value() + 1;
   if (checked.plan.zero_stage == 3 && !bucket.persistent && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, a unit has {}", name, span, checked.plan.layers_per_unit));
+  const bool is_stepped_alone = checked.plan.optimizer_in_backward && checked.plan.mesh.copies() == 1;
+  if (is_stepped_alone && span > checked.plan.layers_per_unit)
+    findings.add(fmt::format("{}: holds {} layers, and the step of the first waits for the last", name, span));
   if (checked.plan.partition_size > Bytes(0) && span > checked.plan.layers_per_unit)
     findings.add(fmt::format("{}: holds {} layers, whose sums come at different times", name, span));
   const DeviceMesh& mesh = checked.plan.mesh;

@@ -228,8 +228,23 @@ void StageWork::validated_after(std::size_t update) {
       task.after_before.push_back(update);
 }
 
+// Each bucket behind its own sums, whatever becomes of the others.
+void StageWork::step_in_backward() {
+  for (std::size_t number = 0; number < buckets_.size(); ++number) {
+    if (buckets_[number].frozen) continue;
+    const TaskKey update{.stage = stage_,
+                         .layer = buckets_[number].ready_after,
+                         .phase = Phase::Step,
+                         .operation = Operation::Update,
+                         .sequence = static_cast<std::int32_t>(number)};
+    reduced_.push_back(add(update, Bytes(0), final_[number]));
+  }
+  agree();
+}
+
 void StageWork::step() {
   reduced_.insert(reduced_.end(), gradients_done_.begin(), gradients_done_.end());
+  if (plan_.optimizer_in_backward) return step_in_backward();
   const Positions ready = agree();
   const bool crosses = plan_.overlap_weight_gather || plan_.post_validation != PostValidation::None || plan_.partition_size > Bytes(0);
   for (std::size_t number = 0; number < buckets_.size(); ++number) {

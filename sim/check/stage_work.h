@@ -258,6 +258,7 @@ class StageWork {
   Bytes weight(const Bucket& bucket) const { return is_wide(bucket.ready_after) ? kWide : weight_; }
   bool is_mine(LayerIndex layer) const { return plan_.owns(stage_, layer); }
   void gradients();
+  void step_in_backward();
   Positions sum_replicated();
   void copy_to_host(const Positions& summed);
   void weights_by_owner(std::size_t number, TaskKey key, std::size_t updated);

@@ -116,6 +116,7 @@ CostKey CostModel::State::key(const Task& task) const {
 Elements CostModel::State::elements(const Task& task, const TaskGraph& graph) const {
   const std::vector<Bucket>& buckets = graph.buckets()[task.key.stage.position()];
   if (task.key.operation != Operation::NormPart) return prices.updated(buckets[task.bucket.position()], task.key.operation);
+  if (plan.optimizer_in_backward) return {plan.shard_shape().tokens()};  // losses alone are summed
   Bytes owned{};  // that are read: gradients of units in full precision count by their own width
   for (const Bucket& bucket : buckets)
     if (!bucket.frozen) owned += plan.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements;
@@ -137,7 +138,7 @@ AttentionWork CostModel::State::attention(const Task& task, const TaskGraph& gra
 void CostModel::State::step(TaskCost& cost, const Task& task, const TaskGraph& graph) const {
   const std::span<const Bucket> buckets = graph.buckets()[task.key.stage.position()];
   if (task.key.operation == Operation::Update) cost.issue = prices.stepping(task.key, buckets.subspan(task.bucket.position(), 1));
-  if (task.key.operation != Operation::NormPart) return;
+  if (task.key.operation != Operation::NormPart || plan.optimizer_in_backward) return;
   cost.issue = prices.stepping(task.key, buckets);
   cost.drains = prices.reads_norm();
 }
@@ -191,7 +192,8 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
 void CostModel::State::share_device(TaskCost& cost, const Task& task, Rank rank) const {
   if (!prices.shares_device()) return;
   const bool is_beside = task.stream == Stream::Gather || task.stream == Stream::Reduce;
-  const double share = task.stream == Stream::Compute       ? 1
+  const bool computes = task.stream == Stream::Compute || task.key.operation == Operation::Update;  // with all of the device, in any stream
+  const double share = computes                             ? 1
                        : is_beside                          ? prices.overlap_slowdown()
                        : task.key.group == MeshAxis::Expert ? prices.exchange_slowdown()
                                                             : 0;

@@ -11,11 +11,20 @@ bool reduces_each(const ParallelPlan& plan) {
   return plan.accumulation == Accumulation::ReduceEach && plan.num_microbatches() > 1 && plan.mesh.has_copies();
 }
 
-bool drops_gradients(const ParallelPlan& plan) {
+namespace {
+
+bool keeps_buckets(const ParallelPlan& plan) {
   return habits_of(plan.cluster).keeps_buckets && plan.zero_stage == 0 && !plan.offload_optimizer;
 }
 
-bool has_buckets_beside(const ParallelPlan& plan) { return drops_gradients(plan) && plan.mesh.has_copies(); }
+}  // namespace
+
+bool drops_gradients(const ParallelPlan& plan) {
+  const bool are_whole = !sharding_strategy(plan).shards_gradients || !plan.mesh.has_copies();
+  return keeps_buckets(plan) || (plan.optimizer_in_backward && are_whole);
+}
+
+bool has_buckets_beside(const ParallelPlan& plan) { return keeps_buckets(plan) && plan.mesh.has_copies(); }
 
 GradientLifetime::GradientLifetime(const ModelGraph& model, const ParallelPlan& plan)
     : model_(model),

@@ -14,7 +14,8 @@ namespace sim {
 // somebody to reduce with. Elsewhere both values of `accumulation` are one plan.
 bool reduces_each(const ParallelPlan& plan);
 
-// PyTorch's zero_grad() drops gradients behind the step, and backwards make them anew (set_to_none, torch/optim/optimizer.py).
+// Whole gradients, which end with the step of their weights: PyTorch's zero_grad() drops them, and backwards make them anew (set_to_none,
+// torch/optim/optimizer.py); and those of a step inside the backward.
 bool drops_gradients(const ParallelPlan& plan);
 
 // PyTorch's DistributedDataParallel, as it is unless gradient_as_bucket_view is set (torch/nn/parallel/distributed.py): a gradient is copied into its bucket, which

@@ -28,11 +28,15 @@ Bytes orthogonalizing(const ModelGraph& model, const ParallelPlan& plan, const B
   return plan.bytes(Numbers::Masters, bucket.ready_after) * most;
 }
 
+bool has_roots(const ParallelPlan& plan) {
+  return habits_of(plan.cluster).steps_by_lists && plan.workload.optimizer == OptimizerKind::AdamW;
+}
+
 // torch/optim/adamw.py, _multi_tensor_adamw: roots of the second moments of all tensors that a stage's device steps, as wide as these. What DeepSpeed's
 // device steps beside the host comes in groups (sub_group_size), one after another.
 Bytes roots_of_moments(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
   Bytes roots{};
-  if (!habits_of(plan.cluster).steps_by_lists || plan.workload.optimizer != OptimizerKind::AdamW) return roots;
+  if (!has_roots(plan)) return roots;
   for (const Bucket& bucket : make_buckets(model, plan, stage))
     if (!bucket.frozen)
       roots += plan.bytes(Numbers::Moments, bucket.ready_after) * (stepped_elements(bucket, plan) - host_elements(bucket, plan));
@@ -129,13 +133,13 @@ MemoryEffect MemoryEffects::of(const Task& task, const TaskGraph& graph) const {
   Writer effect;
   if (task.key.operation == Operation::Update) {
     effect.hold(MemoryCategory::Activations, held_logits(plan_, task.key.stage));  // joined
-    effect.hold(MemoryCategory::Temporaries, roots(task.key.stage));
+    effect.hold(MemoryCategory::Temporaries, roots(task, graph));
   }
   if (follows_units_ && task.bucket.exists()) return std::move(effect).finish();
   if (task.bucket.exists() && ends_second_copy(task.key))
     effect.free_at_end(MemoryCategory::GatheredUnits,
                        kept_after_forward(plan_, graph.buckets()[task.key.stage.position()][task.bucket.position()]));
-  if (gradients_.ends_with_step() && task.key.operation == Operation::Update) end_beside_buckets(effect, task, graph);
+  if (task.key.operation == Operation::Update) end_gradients(effect, task, graph);
   if (is_host_copy(task.key.operation))
     move_input(effect, task, graph);
   else if (plan_.offload_parameters && task.key.operation == Operation::Accumulate)
@@ -286,6 +290,15 @@ const Piece& MemoryEffects::piece_of(const TaskKey& key) const {
   return *std::ranges::find_if(pieces[model_.kind(key.layer)], [&](const Piece& one) {
     return one.operation == key.operation && one.group == key.group && one.sequence == key.sequence;
   });
+}
+
+// Inside the backward each parameter has an optimizer of its own.
+Bytes MemoryEffects::roots(const Task& task, const TaskGraph& graph) const {
+  if (!plan_.optimizer_in_backward) return roots(task.key.stage);
+  if (!has_roots(plan_)) return {};
+  const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+  const std::int64_t widest = std::ranges::max(bucket.slots, {}, &BucketSlot::elements).elements;
+  return plan_.bytes(Numbers::Moments, bucket.ready_after) * (widest / (bucket.elements / stepped_elements(bucket, plan_)));
 }
 
 Bytes MemoryEffects::roots(StageIndex stage) const {

@@ -81,6 +81,7 @@ class MemoryEffects {
   void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;
   bool passes(const Bucket& bucket) const { return bucket.shards > 1 || !plan_.mesh.has_copies(); }  // its gradients come and go
+  Bytes gradient_buffer(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements; }
   Bytes gradient_shard(const Bucket& bucket) const { return plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.shard_elements; }
   void forward(Writer& effect, const TaskKey& key) const;
   void backward(Writer& effect, const TaskKey& key) const;
@@ -107,14 +108,15 @@ class MemoryEffects {
   bool ends_second_copy(const TaskKey& key) const;
   void reduce(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void copy_to_undo(Writer& effect, const Task& task, const TaskGraph& graph) const;
-  void begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
-  void end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const;
+  void begin_whole_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const;
+  void end_gradients(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void free_reduced(Writer& effect, const Bucket& bucket) const;
   void code(Writer& effect, const Task& task, const TaskGraph& graph) const;
   bool is_encoded(const Task& gather) const {
     return bool(plan_.workload.precision.weight_codec()) && gather.key.group != MeshAxis::Reshard;
   }
   Bytes exchange_buffer(const Task& task, const TaskGraph& graph) const;
+  Bytes roots(const Task& update, const TaskGraph& graph) const;
   Bytes roots(StageIndex stage) const;  // of all second moments, while its device steps them
   bool copies_exchanged(const Task& task) const;
   // What of its segment a task runs operator by operator; null: it runs otherwise.

@@ -8,24 +8,33 @@ namespace sim {
 
 void MemoryEffects::begin_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (follows_units_ || !gradients_.may_begin(key)) return;
-  if (gradients_.ends_with_step()) return begin_beside_buckets(effect, key, graph);
+  if (gradients_.ends_with_step()) return begin_whole_gradients(effect, key, graph);
   for (const Bucket& bucket : graph.buckets()[key.stage.position()])
     if ((bucket.shards > 1 || plan_.offload_parameters) && !bucket.frozen && gradients_.begins(key, bucket))
-      effect.take(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements);
+      effect.take(MemoryCategory::Gradients, gradient_buffer(bucket));
 }
 
-// Each tensor's is a tensor of its own.
-void MemoryEffects::begin_beside_buckets(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
+// Each tensor's is a tensor of its own; or all of a bucket come together, in one buffer.
+void MemoryEffects::begin_whole_gradients(Writer& effect, const TaskKey& key, const TaskGraph& graph) const {
   if (!gradients_.is_first_piece(key)) return;
-  for (const Bucket& bucket : graph.buckets()[key.stage.position()])
+  for (const Bucket& bucket : graph.buckets()[key.stage.position()]) {
+    if (!passes(bucket) || bucket.frozen) continue;
+    if (!habits_of(plan_.cluster).keeps_buckets) {
+      if (gradients_.begins(key, bucket)) effect.take(MemoryCategory::Gradients, gradient_buffer(bucket));
+      continue;
+    }
     for (const BucketSlot& slot : bucket.slots)
-      if (passes(bucket) && !bucket.frozen && gradients_.first_backward(slot) == key.layer)
+      if (gradients_.first_backward(slot) == key.layer)
         effect.take(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
+  }
 }
 
-void MemoryEffects::end_beside_buckets(Writer& effect, const Task& task, const TaskGraph& graph) const {
+void MemoryEffects::end_gradients(Writer& effect, const Task& task, const TaskGraph& graph) const {
   const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
-  if (!passes(bucket)) return;
+  if (plan_.optimizer_in_backward && !gradients_.ends_with_step())
+    return effect.free_at_end(MemoryCategory::Gradients, gradient_shard(bucket));
+  if (!gradients_.ends_with_step() || !passes(bucket)) return;
+  if (!habits_of(plan_.cluster).keeps_buckets) return effect.free_at_end(MemoryCategory::Gradients, gradient_buffer(bucket));
   for (const BucketSlot& slot : bucket.slots)
     effect.free_at_end(MemoryCategory::Gradients, passing_gradient(plan_, slot.layer) * slot.elements);
 }
@@ -65,7 +74,8 @@ void MemoryEffects::reduce(Writer& effect, const Task& task, const TaskGraph& gr
 void MemoryEffects::free_reduced(Writer& effect, const Bucket& bucket) const {
   if (!gradients_.is_limited() || gradients_.ends_with_step()) return;
   const Bytes stays = plan_.offload_parameters ? gradient_shard(bucket) : Bytes{};  // until it is on the host
-  effect.free_at_end(MemoryCategory::Gradients, plan_.bytes(Numbers::Gradients, bucket.ready_after) * bucket.elements - stays);
+  if (plan_.optimizer_in_backward) effect.take(MemoryCategory::Gradients, gradient_shard(bucket));
+  effect.free_at_end(MemoryCategory::Gradients, gradient_buffer(bucket) - stays);
 }
 
 // What a step changes, from before it until all stages have found it right.

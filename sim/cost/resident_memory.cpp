@@ -67,9 +67,10 @@ Bytes tables_of_stacks(const ParallelPlan& plan, StageIndex stage) {
 
 }  // namespace
 
-// Beside a bucket in the gradient's own type; alone it is what microbatches are summed in.
+// Beside a bucket, or where it is all that is stepped, in the gradient's own type; else alone it is what microbatches are summed in.
 Bytes passing_gradient(const ParallelPlan& plan, LayerIndex layer) {
-  return has_buckets_beside(plan) || plan.is_full(layer) ? plan.bytes(Numbers::Gradients, layer) : bytes_per_sum(plan);
+  const bool is_own = has_buckets_beside(plan) || plan.optimizer_in_backward;
+  return is_own || plan.is_full(layer) ? plan.bytes(Numbers::Gradients, layer) : bytes_per_sum(plan);
 }
 
 Bytes held_logits(const ParallelPlan& plan, StageIndex stage) {
@@ -163,10 +164,11 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   of(memory, MemoryCategory::Parameters) =
       weight * (strategy.shards_parameters ? elements.owned : elements.all) + element * elements.persistent + elements.frozen;
   const bool comes_alone = drops_gradients(plan) && !has_buckets_beside(plan);
-  const std::int64_t resident = comes_alone ? 0 : strategy.shards_gradients ? elements.owned - elements.passing : elements.all;
+  const std::int64_t kept = strategy.shards_gradients ? elements.owned - elements.passing : elements.all;
+  const std::int64_t resident = comes_alone || (plan.optimizer_in_backward && !has_buckets_beside(plan)) ? 0 : kept;
   of(memory, MemoryCategory::Gradients) = bytes_per_sum(plan) * (resident + elements.summed_apart) + elements.of_codecs;
   const SoftwareStack& habits = habits_of(plan.cluster);
-  if (habits.keeps_both_gradients && is_sixteen_bit(plan.workload.precision.compute()))
+  if (habits.keeps_both_gradients && !plan.optimizer_in_backward && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer && plan.offload_share == 1) return memory;
   const Bytes state =

@@ -93,6 +93,8 @@ class UnitWalk {
       reduce(task.bucket.position());
     else if (operation == Operation::Update && task.bucket.exists())
       step(task);
+    else if (operation == Operation::NormPart)
+      end_backward();
     else if (is_of_unit(task.key))
       compute(task.key);
     else if (task.key.phase == Phase::Weight && task.key.layer.exists() && !whole_.has(task.key))
@@ -336,11 +338,13 @@ class UnitWalk {
     state.shard = bytes.shard;
   }
 
+  void end_backward() {
+    if (!at_) return;
+    end_action();
+    at_.reset();
+  }
+
   void step(const Task& task) {
-    if (at_) {
-      end_action();
-      at_.reset();
-    }
     moves_[task.key].after.free(kOfTheirGradients, std::exchange(states_[task.bucket.position()].shard, Bytes{}), kOnReductions);
   }
 

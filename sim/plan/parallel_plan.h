@@ -168,6 +168,9 @@ struct ParallelPlan {
   // Gradients are summed in parts of that size, those of the first layers first, and the next forward waits for what it reads (ByteScheduler,
   // Peng et al. 2019). A part is sent while fewer bytes than the credit are under way. 0: bucket by bucket, as they come.
   Bytes partition_size{}, credit_size{};
+  // What is reduced together is stepped as soon as its gradients are complete, beside the backward of the layers below, and they are given up then
+  // (torch/distributed/optim/apply_optimizer_in_backward.py; LOMO, Lv et al. 2023).
+  bool optimizer_in_backward = false;
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool delay_wgrad = false;     // with it: gradients of weights run behind those of inputs, while tokens are exchanged
   bool sequence_parallel = false;

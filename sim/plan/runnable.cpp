@@ -294,6 +294,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker knows the norm of all gradients before it steps", "leave it out"},
     {"/partition_size", [](const ParallelPlan& p) { return p.sums_by_priority() && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "partitions of gradients are queued by priority on CPU ranks alone", "leave partition_size and credit_size out"},
+    {"/optimizer_in_backward", [](const ParallelPlan& p) { return p.optimizer_in_backward && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "weights are stepped inside the backward on CPU ranks alone: on a GPU computing would wait for each step", "leave it out"},
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},

@@ -447,6 +447,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   if (rules.clean()) check_weight_gather(plan, rules);
   if (rules.clean()) check_post_validation(plan, rules);
   if (rules.clean()) check_priority(plan, rules);
+  if (rules.clean()) check_steps_in_backward(plan, rules);
   check_muon(plan, rules);
   check_adafactor(plan, rules);
   check_owners(plan, rules);

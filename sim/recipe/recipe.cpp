@@ -154,6 +154,8 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    fmt::format("{} knows the gradients' norm before it steps", program.title), "leave it out of the plan");
   judgement.refuse(plan.sums_by_priority(), "/partition_size", fmt::format("{} sums gradients as they come", program.title),
                    "leave partition_size and credit_size out of the plan");
+  judgement.refuse(plan.optimizer_in_backward, "/optimizer_in_backward",
+                   fmt::format("{} steps when all gradients of a step are there", program.title), "leave it out of the plan");
 }
 
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

@@ -218,6 +218,8 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
     {"training.dtype", "dtype", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
      only_said},
+    {"optimizer.early_step_in_backward", "early_step_in_backward", nullptr,  // of releases before 0.3
+     [](const Value& v, Draft& d) { d.plan.optimizer_in_backward = v.boolean(); }},
     {"optimizer.name", "", nullptr,
      [](const Value& v, Draft&) {
        if (v.text() != "AdamW" && v.text() != "Adam")

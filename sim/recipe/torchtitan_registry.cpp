@@ -248,7 +248,7 @@ constexpr LostSetting kLostOfTorchtitan[] = {
      "communication beside computation; the plan has it after one another"},
     {"parallelism.expert_tensor_parallel_degree expert_tensor_parallel_degree parallelism.expert_parallel_comm_backend",
      "how experts are cut; the plan cuts them over the tensor ranks"},
-    {"optimizer.early_step_in_backward early_step_in_backward optimizer.implementation", "when and how the optimizer steps"},
+    {"optimizer.implementation", "how the optimizer steps: its kernels"},
     {"debug.deterministic deterministic training.deterministic", "deterministic kernels"},
     {"parallelism.pipeline_parallel_split_points experimental.pipeline_parallel_split_points pipeline_parallel_split_points",
      "another cut of the stages; the plan's is even"},

@@ -21,6 +21,7 @@ void read_trained_optimizer(const Value& v, Draft& d) {
   struct Named {
     std::string_view names;
     OptimizerKind kind;
+    bool in_backward = false;  // LOMO's own backward steps each weight (Lv et al. 2023)
   };
   constexpr Named kNamed[] = {
       {"adamw adamw_torch adamw_torch_fused adamw_hf adamw_apex_fused paged_adamw paged_adamw_32bit adamw_anyprecision",
@@ -29,10 +30,14 @@ void read_trained_optimizer(const Value& v, Draft& d) {
       {"adafactor", OptimizerKind::Adafactor},
       {"sgd", OptimizerKind::Sgd},
       {"rmsprop", OptimizerKind::RmsProp},
-      {"muon", OptimizerKind::Muon}};
+      {"muon", OptimizerKind::Muon},
+      {"lomo", OptimizerKind::Sgd, true},
+      {"adalomo", OptimizerKind::Adafactor, true}};
   for (const Named& named : kNamed)
     if (has_name(named.names, v.text())) {
       d.plan.workload.optimizer = named.kind;
+      d.plan.optimizer_in_backward = named.in_backward;
+      if (v.text() == "lomo") d.plan.cluster.software.plain_optimizer = true, d.plan.training.momentum = 0;
       if (!has_name("adamw adamw_torch", v.text())) d.plan.cluster.software.steps_by_lists = false;  // tensor by tensor, or fused
       if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
       return;

@@ -281,7 +281,8 @@ Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
 }
 
 std::vector<Bucket> make_buckets(const ModelGraph& model, const ParallelPlan& plan, StageIndex stage) {
-  const bool by_unit = sharding_strategy(plan).shards_parameters || plan.sums_by_priority();
+  const bool is_stepped_alone = plan.optimizer_in_backward && !plan.mesh.has_copies();  // else with what is reduced
+  const bool by_unit = sharding_strategy(plan).shards_parameters || plan.sums_by_priority() || is_stepped_alone;
   const Owners owners(model, plan, stage);
   BucketFiller filler(plan, owners, {.one_bucket_a_unit = by_unit}), experts(plan, owners, {.one_bucket_a_unit = by_unit, .expert = true}),
       frozen(plan, owners, {.one_bucket_a_unit = by_unit, .frozen = true}),

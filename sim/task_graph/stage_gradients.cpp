@@ -94,6 +94,7 @@ void StageWriter::reduce_ready(const Visit& visit) {
     }
     const std::int32_t reduced = reduce(bucket, index, visit.action.microbatch, last_compute_);
     if (visit.last_of_chunk) finish_bucket(index, reduced);
+    if (plan_.optimizer_in_backward) update(index, reduced);
   }
 }
 

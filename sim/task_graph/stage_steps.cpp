@@ -3,6 +3,7 @@
 //   plain                    | ... B | norm | update 1 | update 0 | gather 1 | gather 0 |            the next step begins behind all of it
 //   overlap_weight_gather    | gather 0 | gather 1     beside    F 0 | F 1 | ... | norm | update 1 | update 0 |
 //   partition_size           | update 0 | F 0 | update 1 | F 1 | ... B 1 | B 0 |    beside the sums of layer 1, then 0, then the rest of 1
+//   optimizer_in_backward    | ... B 1 | update 1 | B 0 | update 0 | norm |    of nothing but the loss; over data ranks beside B 0, behind the sums of layer 1
 //   post_validation          stage s: | ... W | norm | told by s - 1, tells s + 1 | update |    told by s + 1 what all stages found, before the next B
 #include "sim/plan/scaled_products.h"
 #include "sim/task_graph/stage_writer.h"
@@ -162,6 +163,8 @@ void StageWriter::validate() {
 
 // On the device, or on the host: then the new weights come up, beside the host's work on the next bucket (DeepSpeed's CPU-Adam copies tile by tile).
 // Of a bucket that both step, the device's part is done before what the host has made comes up: whoever waits for that has both.
+// Inside the backward it follows its sum, where it does not keep the layers below waiting: FSDP 2 runs hooks behind a gradient in the stream that has
+// reduced it (torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py), DDP behind its bucket's all-reduce in one of their own.
 std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
   const Bucket& bucket = buckets_[index.position()];
   Task task{.key = {.stage = stage_,
@@ -170,6 +173,7 @@ std::int32_t StageWriter::update(BucketIndex index, std::int32_t ready) {
                     .operation = Operation::Update,
                     .sequence = index.value()},
             .bucket = index};
+  if (plan_.optimizer_in_backward && is_reduced(bucket, plan_)) task.stream = Stream::Reduce;
   if (!plan_.offload_optimizer) return emit(task, {ready});
   const std::int32_t on_device = plan_.offload_share < 1 ? emit(task, {ready}) : kNobody;
   task.key.operation = Operation::HostUpdate;
@@ -206,7 +210,7 @@ void StageWriter::step() {
   agree_on_maxima(norm);
   if (stage_.value() + 1 == plan_.mesh.pipeline && told_ != kNobody) program_.edges_between_steps.emplace_back(told_, validation_);
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
-    if (buckets_[at].frozen) continue;
+    if (buckets_[at].frozen || plan_.optimizer_in_backward) continue;
     const BucketIndex index(static_cast<std::int32_t>(at));
     const std::int32_t updated = update(index, ready);
     if (validation_ != kNobody) program_.edges_between_steps.emplace_back(updated, validation_);  // of what has been done

@@ -425,6 +425,7 @@ const std::vector<Composition>& compositions() {
                              of_documents(),
                              of_owners(),
                              of_priority(),
+                             of_steps_in_the_backward(),
                              of_small_parameters(),
                              of_host(),
                              of_codecs(),
@@ -486,7 +487,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.weight_sync = composition.weight_sync;
   plan.slices = composition.slices;
   plan.partition_size = composition.partition_size, plan.credit_size = composition.credit_size;
-  if (plan.sums_by_priority()) plan.training.gradient_clip = 0;
+  plan.optimizer_in_backward = composition.in_backward;
+  if (plan.sums_by_priority() || plan.optimizer_in_backward) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
   return with_schedule(plan, composition.schedule, composition.chunks);

@@ -106,6 +106,26 @@ TEST_P(DataParallel, SumsByPriorityAreBitwiseEqual) {
   }
 }
 
+// Each unit when its own gradients are there: what the ordinary step does without clipping, by DDP's buckets, unit by unit, on shards.
+TEST_P(DataParallel, StepsInTheBackwardAreBitwiseEqual) {
+  sim::ParallelPlan plan = plan_of(GetParam());
+  if (plan.accumulation == Accumulation::ReduceEach) GTEST_SKIP() << "of one microbatch";
+  plan.microbatch_size = plan.workload.global_batch / plan.mesh.data;
+  plan.training.gradient_clip = 0;
+  for (const std::int32_t stage : {0, 3})
+    for (const sim::Bytes bucket : {plan.bucket_size, sim::Bytes(4096)}) {
+      sim::ParallelPlan inside = with_zero(plan, stage);
+      inside.bucket_size = bucket;
+      const TrainingResult behind = train({.plan = inside});
+      inside.optimizer_in_backward = true;
+      ASSERT_TRUE(sim::violations(inside).empty() && sim::why_not_runnable(inside).empty());
+      const TrainingResult stepped = train({.plan = inside});
+      EXPECT_EQ(stepped.losses, behind.losses);
+      EXPECT_EQ(bitwise_difference(stepped.weights, behind.weights, "weights"), "") << "zero" << stage;
+      EXPECT_EQ(bitwise_difference(stepped.moments, behind.moments, "moments"), "") << "zero" << stage;
+    }
+}
+
 // FairScale's OSS beside DDP, and ShardedDDP: whole tensors by owner, broadcast or gathered.
 TEST_P(DataParallel, OwnersOfWholeTensorsAreBitwiseEqual) {
   sim::ParallelPlan plan = plan_of(GetParam());

@@ -285,6 +285,34 @@ std::vector<Composition> of_priority() {
   };
 }
 
+// Gradients of one unit at a time: one microbatch a step. Embeddings are tied, whose gradients come from both ends.
+std::vector<Composition> of_steps_in_the_backward() {
+  const auto inside = [](Composition one) {
+    one.in_backward = true;
+    one.microbatch_size = one.global_batch / one.mesh.data;
+    return one;
+  };
+  return {
+      inside({.name = "D1_steps_in_the_backward", .mesh = {}}),
+      inside({.name = "D1_steps_in_the_backward_recompute_bf16",
+              .mesh = {},
+              .recompute = sim::Recompute::Full,
+              .precision = sim::Precision::Bf16,
+              .masters = sim::Precision::Bf16}),
+      inside({.name = "D1_steps_in_the_backward_adamw_8bit", .mesh = {}, .optimizer = sim::OptimizerKind::AdamW8bit}),
+      inside({.name = "D2_steps_in_the_backward", .mesh = {.data = 2}}),
+      inside({.name = "D2_steps_in_the_backward_zero3", .mesh = {.data = 2}, .zero_stage = 3}),
+      inside({.name = "D2_steps_in_the_backward_zero3_two_blocks_a_unit_bf16",
+              .mesh = {.data = 2},
+              .precision = sim::Precision::Bf16,
+              .layers_per_unit = 2,
+              .zero_stage = 3}),
+      inside({.name = "D2_steps_in_the_backward_resnet", .mesh = {.data = 2}, .sequence = 1, .network = tiny_resnet}),
+      inside({.name = "D4R2_steps_in_the_backward_zero3", .mesh = {.data = 4, .replicas = 2}, .zero_stage = 3}),
+      inside({.name = "D2C2_steps_in_the_backward", .mesh = {.data = 2, .context = 2}}),
+  };
+}
+
 // FairScale's OSS (1) and ShardedDDP (2): whole tensors by owner.
 std::vector<Composition> of_owners() {
   using enum sim::Recompute;

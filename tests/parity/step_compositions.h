@@ -44,6 +44,7 @@ std::vector<Composition> of_long_samples();  // one rank: memory of what network
 std::vector<Composition> of_documents();
 std::vector<Composition> of_owners();
 std::vector<Composition> of_priority();
+std::vector<Composition> of_steps_in_the_backward();
 std::vector<Composition> of_small_parameters();
 std::vector<Composition> of_host();  // what lies there: the optimizer, inputs of blocks, weights
 std::vector<Composition> of_kept_numbers();

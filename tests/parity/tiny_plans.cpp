@@ -239,6 +239,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.slices = 1;
   plan.context_by_document = false;
   plan.partition_size = plan.credit_size = {};
+  plan.optimizer_in_backward = false;
   return with_schedule(std::move(plan), "1f1b", 1);
 }
 

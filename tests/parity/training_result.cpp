@@ -164,7 +164,8 @@ TrainingResult train(const TrainingRequest& request) {
     result.norms.push_back(summary.gradient_norm);
     result.skipped.push_back(summary.skipped);
     if (!request.assembles_gradients) continue;
-    result.gradients.push_back(plan.sums_by_priority() ? Tensors() : assembler.assemble(What::Gradients));  // else some are summed later
+    const bool has_all = !plan.sums_by_priority() && !plan.optimizer_in_backward;  // at once, by now
+    result.gradients.push_back(has_all ? assembler.assemble(What::Gradients) : Tensors());
     for (auto& [name, values] : result.gradients.back()) values.div_(summary.loss_scale);
   }
   runner.settle();

@@ -137,6 +137,32 @@ TEST(Evaluator, BoundsAreNeverAboveStepsThatCross) {
   EXPECT_GT(crossing, 50);
 }
 
+// Weights that are stepped in the backward: of one device, of data ranks, and of shards.
+TEST(Evaluator, BoundsAreNeverAboveStepsInTheBackward) {
+  std::int64_t inside = 0;
+  std::vector<SearchRequest> requests = small_requests();
+  requests.push_back(paced(requests.front()));
+  for (SearchRequest request : requests) {
+    request.habits = [](sim::ParallelPlan& plan) {
+      plan.training.gradient_clip = 0;
+      plan.optimizer_in_backward = true;
+    };
+    request.workload.global_batch = 4;
+    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+    Evaluator evaluator(request, model);
+    for (const PlanCandidate& candidate : enumerate(request).candidates) {
+      const Judgement judgement = evaluator.judge(candidate);
+      if (judgement.verdict != Verdict::Open) continue;
+      const sim::ParallelPlan plan = evaluator.plan(candidate);
+      ++inside;
+      const sim::SimulationResult result = simulate(model, plan);
+      EXPECT_LE(judgement.time.count(), result.step_time.count()) << to_text(candidate);
+      EXPECT_LE(judgement.memory.value(), result.peak_memory.value()) << to_text(candidate);
+    }
+  }
+  EXPECT_GT(inside, 10);
+}
+
 // What is kept from one candidate to the next belongs to it too.
 void expect_order_does_not_matter(const SearchRequest& request, const std::vector<PlanCandidate>& candidates) {
   const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});

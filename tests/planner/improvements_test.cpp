@@ -174,6 +174,27 @@ TEST(Improvements, OfferTheProgramsOwnAttention) {
   }));
 }
 
+// Where clipping is off and a step is one microbatch: gradients of one unit in place of all.
+TEST(Improvements, OfferStepsInTheBackwardToAPlanThatDoesNotFit) {
+  SearchRequest asked = small_request({.devices = 4});
+  asked.training.gradient_clip = 0;
+  sim::ParallelPlan plan = make_plan(asked, {.mesh = {.data = 4}, .recompute = sim::Recompute::Full});
+  plan.microbatch_size = plan.workload.global_batch / 4;
+  sim::ParallelPlan inside = plan;
+  inside.optimizer_in_backward = true;
+  ASSERT_TRUE(sim::violations(inside).empty());
+  const sim::ModelGraph model = sim::make_model_graph(plan);
+  const sim::SimulationResult result = sim::simulate(model, plan);
+  SearchRequest tight = request_like(plan);
+  tight.memory_limit = sim::Bytes(sim::simulate(model, inside).peak_memory.value() * 11 / 10);
+  ASSERT_LT(*tight.memory_limit, result.peak_memory);
+  tight.fixed = {{"zero", "0"}, {"tensor", "1"}, {"pipeline", "1"}, {"recompute", "full"}};
+  const Improvements found = improvements(tight, {plan, result});
+  EXPECT_TRUE(std::ranges::any_of(found.one, [](const Improvement& one) {
+    return one.changed == std::vector<std::string>{"optimizer_in_backward"} && one.plan.optimizer_in_backward;
+  }));
+}
+
 TEST(Improvements, WhatTheProgramCannotSayIsNotOffered) {
   Case one;
   const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}, .recompute = sim::Recompute::Full});

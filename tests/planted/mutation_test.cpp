@@ -170,6 +170,16 @@ TEST_F(Mutations, EarlyLayer) {
             train({.plan = plan, .steps = kFewSteps}).losses);
 }
 
+// The tied embedding's, of which the head knows the half; and sums that have not come.
+TEST_F(Mutations, EarlyShared) {
+  sim::ParallelPlan plan = data_;
+  plan.microbatch_size = plan.workload.global_batch / plan.mesh.data;
+  plan.training.gradient_clip = 0;
+  plan.bucket_size = sim::Bytes(4096);
+  plan.optimizer_in_backward = true;
+  for (const PlantedBug bug : {PlantedBug::EarlyShared, PlantedBug::LastBucketNotReduced}) expect_caught_bitwise(plan, bug);
+}
+
 TEST_F(Mutations, BoundaryCrossed) {
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
     expect_caught_in_fp64(with_documents(plan), PlantedBug::BoundaryCrossed);

@@ -156,6 +156,9 @@ BUGS = [
     ("task_runner.cpp", *after("TaskRunner::gather_from_neighbours(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} && parameters_.bucket(task.bucket).has_whole_weights()) return;\n")),
     ("task_runner.cpp", *after("TaskRunner::reshard(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')}) return;\n")),
     ("task_runner_step.cpp", *after("TaskRunner::gather_after_update(const sim::Task& task) {\n", f"  if ({is_bug('StaleWeights')} || {is_bug('StalePersistent')}) return;\n")),
+    ("task_runner_step.cpp", *after("if (!plan_.optimizer_in_backward) return;\n", f"""  for (const std::size_t other : parameters_.buckets_of(task.key.layer))
+    if ({is_bug('EarlyShared')} && parameters_.buckets()[other].layout().ready_after < task.key.layer) update(sim::BucketIndex(static_cast<std::int32_t>(other)));
+""")),
     ("task_runner_step.cpp", *after("TaskRunner::send_weights(const sim::Task& task) {\n", f"  if ({is_bug('StaleBroadcast')}) return;\n")),
     ("task_runner_step.cpp", "broadcast(sent, owner, task.key)", f"broadcast(sent, (owner + ({is_bug('OtherOwner')} ? 1 : 0)) % layout.shards, task.key)"),
     ("task_runner.cpp", "data = plan_.mesh.coordinate(communicators_.rank()).data;",

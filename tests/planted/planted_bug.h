@@ -88,6 +88,7 @@ enum class PlantedBug : std::uint8_t {
   LocalSquares,          // norms over all heads: a tensor rank norms by the squares of its own
   SinkOfEachBlock,       // keys that come block by block: the sink enters with each of them
   BlocksPositions,       // likewise: keys of another block stand where the own ones do
+  EarlyShared,           // steps in the backward: a weight that two layers read is stepped behind the first of them, too
   WholeColumns,          // Muon: a tensor rank's part of a matrix is read as wide as the whole
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -169,6 +170,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "local_squares",
                                                         "sink_of_each_block",
                                                         "blocks_positions",
+                                                        "early_shared",
                                                         "whole_columns"};
 
 bool planted(PlantedBug bug);

@@ -52,6 +52,9 @@ TEST(StepGraph, SaysWhatForbidsOne) {
   plan = tiny_plan();
   plan.offload_optimizer = true;
   EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/offload_optimizer: no CUDA graph: the host takes gradients")));
+  plan = tiny_plan();
+  plan.optimizer_in_backward = true;
+  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/optimizer_in_backward: no CUDA graph: weights are stepped before")));
   plan = tiny_plan({.data = 2});
   plan.zero_stage = 3;
   EXPECT_THAT(refusals(plan), testing::Contains(HasSubstr("zero_stage 3 gives the memory")));

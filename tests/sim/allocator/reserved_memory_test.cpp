@@ -53,5 +53,21 @@ TEST(ReservedMemory, IsThatOfAFewMicrobatches) {
   EXPECT_NEAR(static_cast<double>(many.cached().value()) / static_cast<double>(all.cached().value()), 1, 0.02);
 }
 
+// States that come unit by unit are all there behind the first step: what tensors occupy at most is the same, but for the gradients of others.
+TEST(ReservedMemory, LacksTheGradientsOfOtherUnitsWhereWeightsAreSteppedInTheBackward) {
+  ParallelPlan plan = on_a_gpu(testing::tiny_plan(), "segments");
+  plan.workload.global_batch = plan.microbatch_size;
+  plan.training.gradient_clip = 0;
+  const ReservedMemory behind = reserved_memory(plan, StageIndex(0));
+  plan.optimizer_in_backward = true;
+  ASSERT_TRUE(violations(plan).empty());
+  const ReservedMemory inside = reserved_memory(plan, StageIndex(0));
+  const ModelGraph model = make_model_graph(plan);
+  const MemoryBreakdown resident = MemoryModel(model, plan).resident(StageIndex(0));
+  EXPECT_GE(inside.allocated, total(resident));
+  EXPECT_LT(inside.allocated, behind.allocated);
+  EXPECT_LT(inside.reserved, behind.reserved);
+}
+
 }  // namespace
 }  // namespace sim

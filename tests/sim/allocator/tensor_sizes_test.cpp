@@ -35,6 +35,15 @@ TEST(TensorSizes, ParametersComeOneByOneAndStatesTwice) {
   EXPECT_NEAR(static_cast<double>(states.size()), static_cast<double>(2 * parameters), 1.0);
 }
 
+// Of a layer that is stepped by itself.
+TEST(TensorSizes, StatesOfALayerAreItsParametersTwice) {
+  const Scene scene;
+  const Bytes much{std::int64_t{1} << 20};
+  const std::vector<Bytes> states = scene.sizes.of({.category = MemoryCategory::OptimizerState, .owner = scene.of_block, .size = much});
+  EXPECT_EQ(sum(states), much);
+  EXPECT_NEAR(static_cast<double>(states.size()), static_cast<double>(2 * scene.model.layer(LayerIndex(1)).parameters.size()), 1.0);
+}
+
 TEST(TensorSizes, ActivationsAreNoWiderThanTheFeedForward) {
   const Scene scene;
   const Bytes widest = scene.plan.bytes(Numbers::Activations) * (scene.plan.shard_shape().tokens() * scene.plan.model.ffn);

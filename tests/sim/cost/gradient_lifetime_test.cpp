@@ -89,6 +89,26 @@ TEST(GradientLifetime, LastsUntilTheStepOnOneDevice) {
   EXPECT_EQ(resident(), Bytes(0));
 }
 
+// Whole gradients end with the step of their weights, whatever the program keeps otherwise; of a shard nobody holds them whole.
+TEST(GradientLifetime, EndsInTheBackwardWhereWeightsAreSteppedThere) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.workload.global_batch = 2 * plan.microbatch_size;
+  plan.training.gradient_clip = 0;
+  plan.optimizer_in_backward = true;
+  const auto resident = [&] {
+    return at(resident_memory(plan, stage_elements(plan, lower(make_model_graph(plan), plan).buckets()[0])), MemoryCategory::Gradients);
+  };
+  EXPECT_TRUE(drops_gradients(plan));
+  EXPECT_FALSE(has_buckets_beside(plan));
+  EXPECT_EQ(resident(), Bytes(0));
+  plan.cluster.software.own_memory = plan.cluster.software.keeps_buckets = true;
+  EXPECT_TRUE(has_buckets_beside(plan)) << "DDP's stay";
+  EXPECT_GT(resident(), Bytes(0));
+  plan.zero_stage = 3;
+  EXPECT_FALSE(drops_gradients(plan));
+  EXPECT_EQ(resident(), Bytes(0));
+}
+
 // The tied head (layer 5) adds to the embedding's gradient, so that bucket begins there, beside the head's own.
 TEST(GradientLifetime, BeginsWithTheFirstMicrobatchOfAStep) {
   EXPECT_THAT(beginnings(sharded_plan({.data = 2, .pipeline = 1, .tensor = 1})),

@@ -321,6 +321,15 @@ TEST(Megatron, NewWeightsMayComeBesideTheNextForward) {
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("gathers new weights before the next forward"));
 }
 
+// No program that is written has a word for it.
+TEST(Megatron, WeightsAreSteppedBehindTheBackward) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1});
+  plan.training.gradient_clip = 0;
+  plan.optimizer_in_backward = true;
+  for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan})
+    EXPECT_THAT(testing::refused_by(*program, plan), HasSubstr("steps when all gradients of a step are there"));
+}
+
 TEST(Megatron, ContextRanksInTwoLevels) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .context = 8, .context_inner = 2});
   plan.context_algorithm = ContextAlgorithm::Hierarchical;

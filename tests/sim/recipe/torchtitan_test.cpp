@@ -232,6 +232,15 @@ TEST(Torchtitan, YamlOfPrimus) {
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("pre_trainer.yaml: is Primus' own file"));
 }
 
+// Of releases before 0.3: what clips nothing, whatever else stands there.
+TEST(Torchtitan, StepsEarlyInTheBackward) {
+  const std::string toml = "[training]\nlocal_batch_size = 4\nseq_len = 32\nmax_norm = 1.0\n[parallelism]\ndata_parallel_shard_degree = -1\n";
+  const ParallelPlan plan = testing::imported(toml + "[optimizer]\nearly_step_in_backward = true\n", llama_over(8)).plan;
+  EXPECT_TRUE(plan.optimizer_in_backward);
+  EXPECT_EQ(plan.training.gradient_clip, 0);
+  EXPECT_FALSE(testing::imported(toml + "[optimizer]\nearly_step_in_backward = false\n", llama_over(8)).plan.optimizer_in_backward);
+}
+
 // Of its releases that read TOML: selective by itself, and every second block.
 TEST(Torchtitan, WhatATomlFileLeavesOut) {
   const std::string file = "[training]\nlocal_batch_size = 1\nseq_len = 32\n[parallelism]\ntensor_parallel_degree = 2\n";

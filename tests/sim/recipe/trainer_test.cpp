@@ -190,9 +190,9 @@ TEST(Trainer, DevicesByName) {
 }
 
 TEST(Trainer, WhatItDoesNotKnowIsTold) {
-  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--new_option 3 --liger_rope --optim lomo");
+  const ImportedPlan read = tuned("torchrun --nproc_per_node=8", "--new_option 3 --liger_rope --optim galore_adamw_layerwise");
   EXPECT_THAT(testing::text_of(read.unknown), AllOf(HasSubstr("new_option"), HasSubstr("plain data parallel"), HasSubstr("torch_dtype")));
-  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("liger_rope"), HasSubstr("lomo")));
+  EXPECT_THAT(testing::text_of(read.lost), AllOf(HasSubstr("liger_rope"), HasSubstr("galore")));
 }
 
 // Its layout is a file of DeepSpeed or Accelerate.
@@ -229,6 +229,21 @@ TEST(Trainer, AFusedOptimizerWritesNoRoots) {
   const std::string launched = "torchrun --nproc_per_node=8";
   EXPECT_TRUE(tuned(launched, "--optim adamw_torch").plan.cluster.software.steps_by_lists);
   EXPECT_FALSE(tuned(launched, "--optim adamw_torch_fused").plan.cluster.software.steps_by_lists);
+}
+
+// LOMO's steps stand in its backward, which clips nothing and takes one microbatch.
+TEST(Trainer, LomoStepsInTheBackward) {
+  const std::string launched = "torchrun --nproc_per_node=8";
+  const ParallelPlan plan = tuned(launched, "--optim lomo --gradient_accumulation_steps 1").plan;
+  EXPECT_TRUE(plan.optimizer_in_backward);
+  EXPECT_EQ(plan.workload.optimizer, OptimizerKind::Sgd);
+  EXPECT_TRUE(plan.cluster.software.plain_optimizer);
+  EXPECT_EQ(plan.training.gradient_clip, 0);
+  EXPECT_EQ(tuned(launched, "--optim adalomo --gradient_accumulation_steps 1").plan.workload.optimizer, OptimizerKind::Adafactor);
+  EXPECT_FALSE(tuned(launched, "--optim adamw_torch").plan.optimizer_in_backward);
+  EXPECT_THAT(
+      testing::refusal_of(launched + std::string(kArguments) + " --optim lomo --gradient_accumulation_steps 2\n", llama_for_trainer(8)),
+      HasSubstr("2 backwards of a step"));
 }
 
 // A file of names and values, whatever stands in its comments and texts.

@@ -127,5 +127,65 @@ TEST(StageSteps, SumsByPriorityAreCutIntoParts) {
   EXPECT_EQ(places_of(program, Operation::Update).front(), 0u);
 }
 
+ParallelPlan in_backward(DeviceMesh mesh, std::int32_t zero_stage = 0) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
+  plan.workload.global_batch = mesh.data * plan.microbatch_size;
+  plan.training.gradient_clip = 0;
+  plan.zero_stage = zero_stage;
+  plan.optimizer_in_backward = true;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  return plan;
+}
+
+std::size_t last_backward_of(const StageProgram& program, LayerIndex layer) {
+  std::size_t last = 0;
+  for (std::size_t at = 0; at < program.tasks.size(); ++at)
+    if (program.tasks[at].key.phase == Phase::Backward && program.tasks[at].key.layer == layer) last = at;
+  return last;
+}
+
+// One layer after the other, each before the backward of the layers below it; the norm is behind all of them, and asks for nothing.
+TEST(StageSteps, WeightsAreSteppedInTheBackward) {
+  const ParallelPlan plan = in_backward({});
+  const StageProgram program = steps_of(plan, StageIndex(0));
+  const std::vector<std::size_t> updates = places_of(program, Operation::Update);
+  const ModelGraph model = make_model_graph(plan);
+  ASSERT_EQ(updates.size(), model.layers.size());
+  for (const std::size_t update : updates) {
+    const LayerIndex layer = program.tasks[update].key.layer;
+    EXPECT_GT(update, last_backward_of(program, layer));
+    if (layer.value() > 0) {
+      EXPECT_LT(update, last_backward_of(program, LayerIndex(layer.value() - 1)));
+    }
+    EXPECT_EQ(program.tasks[update].stream, Stream::Compute);
+  }
+  EXPECT_EQ(places_of(program, Operation::NormPart), std::vector{program.tasks.size() - 1});
+}
+
+// A weight that two layers read is stepped behind both.
+TEST(StageSteps, ATiedWeightWaitsForItsLastReader) {
+  const ParallelPlan plan = in_backward({});
+  ASSERT_TRUE(plan.reads_embedding(plan.head()));
+  const StageProgram program = steps_of(plan, StageIndex(0));
+  const std::vector<Bucket> buckets = make_buckets(make_model_graph(plan), plan, StageIndex(0));
+  for (const std::size_t update : places_of(program, Operation::Update))
+    for (const BucketSlot& slot : buckets[program.tasks[update].bucket.position()].slots)
+      if (slot.layer == LayerIndex(0)) {
+        EXPECT_GT(update, last_backward_of(program, LayerIndex(0)));
+      }
+}
+
+// Behind the sum of its bucket, in its stream: no backward waits.
+TEST(StageSteps, OrBehindTheirSums) {
+  for (const std::int32_t stage : {0, 3}) {
+    const StageProgram program = steps_of(in_backward({.data = 4, .replicas = stage == 3 ? 2 : 1}, stage), StageIndex(0));
+    for (const std::size_t update : places_of(program, Operation::Update)) {
+      EXPECT_EQ(program.tasks[update].stream, Stream::Reduce);
+      EXPECT_EQ(program.tasks[update - 1].key.phase, Phase::Gradients);
+      EXPECT_EQ(program.tasks[update - 1].bucket, program.tasks[update].bucket);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sim
