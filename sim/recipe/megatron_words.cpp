@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <sstream>
 
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/program.h"
 
@@ -174,6 +175,22 @@ void settle_attention_of_megatron(Draft& draft) {
   const bool is_split = said(draft, "no-masked-softmax-fusion") != nullptr || !flag_of(draft, "masked-softmax-fusion", true);
   if (is_split && attention_kernel(draft.plan, draft.plan.cluster.software) == AttentionKernel::FusedSoftmax)
     take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
+}
+
+void doubt_words_of_forks(Draft& draft) {
+  struct Words {
+    const char* key;
+    std::string_view words;
+  };
+  constexpr Words kChoices[] = {{"transformer-impl", "local transformer_engine inference_optimized"},
+                                {"fp8-format", "hybrid e4m3 true"},
+                                {"recompute-method", "uniform block"}};
+  for (const auto& [key, words] : kChoices)
+    if (const std::string value = text_of(draft, key, ""); is_on(value) && !has_name(words, value))
+      draft.unknown.push_back({key,
+                               fmt::format("{} is none of {}; it might change time or memory, in a way not known here", shown(value),
+                                           fmt::join(words_of(std::string(words)), ", ")),
+                               "see what it does"});
 }
 
 bool captures_step(const ParallelPlan& plan) { return plan.cuda_graphs == CudaGraphs::FullIteration; }

@@ -136,5 +136,27 @@ TEST(MegatronWords, ValuesOfForksAreTold) {
               HasSubstr("another way of tokens to experts"));
 }
 
+TEST(MegatronWords, WordsThatNoReleaseKnowsAreTold) {
+  const auto unknown_of = [](const std::string& more) {
+    return testing::text_of(
+        testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 " + more + "\n",
+                          tiny_llama_on(8))
+            .unknown);
+  };
+  EXPECT_THAT(unknown_of("--transformer-impl ours"), HasSubstr("transformer-impl: ours is none of local, transformer_engine"));
+  EXPECT_THAT(unknown_of("--fp8-format ours"), HasSubstr("fp8-format: ours is none of hybrid"));
+  EXPECT_THAT(unknown_of("--recompute-granularity full --recompute-method ours --recompute-num-layers 1"),
+              HasSubstr("is none of uniform, block"));
+  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3"), "");
+}
+
+TEST(MegatronWords, GatheringBesideTheForwardNeedsReducing) {
+  const std::string line =
+      "--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 "
+      "--use-distributed-optimizer --overlap-param-gather ";
+  EXPECT_THAT(testing::text_of(testing::imported(line + "\n", tiny_llama_on(8)).unknown), HasSubstr("stands without overlap-grad-reduce"));
+  EXPECT_EQ(testing::text_of(testing::imported(line + "--overlap-grad-reduce\n", tiny_llama_on(8)).unknown), "");
+}
+
 }  // namespace
 }  // namespace sim
