@@ -56,12 +56,24 @@ void take_words_of_megablocks(Draft& draft) {
   draft.said["moe-aux-loss-coeff"] = text_of(draft, "moe-loss-weight", "0.1");
 }
 
+// MindSpeed: every so many, counted from the first block of all, behind those without experts.
+std::string blocks_with_experts(const Draft& draft, std::int64_t first, std::int64_t layers) {
+  const std::string often = text_of(draft, "moe-layer-freq", "1");
+  const bool is_number = !often.empty() && often.size() < 7 && often.find_first_not_of("0123456789") == std::string::npos;
+  const std::int64_t every = is_number ? std::max(1, std::stoi(often)) : 1;
+  if (every == 1) return fmt::format("([0]*{}+[1]*{})", first, layers - first);
+  std::string blocks;
+  for (std::int64_t block = 0; block < layers; ++block)
+    blocks += fmt::format("{}{}", block == 0 ? "[" : ",", block >= first && block % every == 0 ? 1 : 0);
+  return blocks + "]";
+}
+
 // What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, which is
 // sent to it, and tokens beyond their capacity are dropped. MindSpeed: the first blocks have none.
 void take_words_of_others(Draft& draft, std::int64_t layers) {
   const std::int64_t first = size_said(draft, "first-k-dense-replace", 0);
   if (said(draft, "moe-num-experts") != nullptr) take_words_of_megablocks(draft);
-  if (first > 0 && first < layers) draft.said["moe-layer-freq"] = fmt::format("([0]*{}+[1]*{})", first, layers - first);
+  if (first > 0 && first < layers) draft.said["moe-layer-freq"] = blocks_with_experts(draft, first, layers);
   constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
   if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
   if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;

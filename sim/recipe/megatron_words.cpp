@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
@@ -21,6 +22,7 @@ constexpr std::string_view kWholeIteration = "full_iteration";  // a scope; in l
 namespace {
 
 constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
+constexpr double kMostBucket = 1e15;
 
 }  // namespace
 
@@ -33,10 +35,12 @@ void read_deepspeed_document(const Value& v, Draft& d) {
         {"deepspeed-config",
          fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
          "see whether it says another ZeRO stage than --zero-stage"});
-  const auto number_behind = [&](std::string_view key) {
+  const auto number_behind = [&](std::string_view key) -> long long {
     const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
     const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);
-    return colon == std::string::npos ? -1 : std::atoll(document->second.c_str() + colon + 1);
+    if (colon == std::string::npos) return -1;
+    const double number = std::strtod(document->second.c_str() + colon + 1, nullptr);  // 5e8, too
+    return number >= 0 && number <= kMostBucket ? static_cast<long long>(number) : -1;
   };
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;

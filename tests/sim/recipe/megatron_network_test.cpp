@@ -59,6 +59,9 @@ TEST(MegatronNetwork, ExpertsInTheWordsOfOthers) {
   EXPECT_TRUE(everywhere.experts->dense_layers.empty());
   EXPECT_EQ(everywhere.experts->capacity_factor, 0);
   EXPECT_EQ(network_of({{"num-experts", "8"}, {"moe-layer-freq", "1"}, {"first-k-dense-replace", "3"}}).experts->first_dense_layers, 3);
+  const ModelConfig second = network_of({{"num-experts", "8"}, {"moe-layer-freq", "2"}, {"first-k-dense-replace", "1"}});
+  EXPECT_EQ(second.experts->first_dense_layers, 2) << "of blocks 0 to 3 the third has experts";
+  EXPECT_EQ(second.experts->dense_layers, (std::vector<std::int64_t>{3}));
 }
 
 // MindSpeed's names of what Megatron-LM has.

@@ -20,7 +20,7 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       "--deepspeed_config $CONFIG";
   EXPECT_EQ(testing::imported(text, tiny_llama_on(4)).plan.zero_stage, 1);
   const std::string third =
-      "cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3, \"reduce_bucket_size\": 90000000}}\nEOT\n"
+      "cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3, \"reduce_bucket_size\": 9e7}}\nEOT\n"
       "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --fp16 --deepspeed "
       "--deepspeed_config ds.json";
   EXPECT_EQ(testing::imported(third, tiny_llama_on(4)).plan.bucket_size, Bytes(180'000'000));
