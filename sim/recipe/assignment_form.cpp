@@ -51,7 +51,9 @@ class AssignmentScanner {
     std::set<std::string> used;
     RecipeSettings settings;
     for (Assignment& one : assignments_) {
-      const auto found = one.is_name ? all.find(one.setting.value) : all.end();
+      auto found = one.is_name ? all.find(one.setting.value) : all.end();
+      if (one.is_name && found == all.end() && leaf_of(one.setting.value) == leaf_of(one.setting.key))
+        found = all.find(leaf_of(one.setting.key));  // max_steps=trainer.max_steps, and max_steps=100 elsewhere
       settings.push_back(std::move(one.setting));
       if (found == all.end() || found->second.size() != 1) continue;
       used.insert(found->first);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <iterator>
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
@@ -144,6 +145,12 @@ std::string started_elsewhere(const std::string& text, const std::string& path, 
 std::vector<Violation> with_doubts(std::vector<Violation> wrong, const std::vector<Violation>& doubts) {
   wrong.insert(wrong.end(), doubts.begin(), doubts.end());
   return wrong;
+}
+
+// Of a fork: what a network's size may be called there, beside what is wrong without it.
+bool may_be_a_size(const Violation& one) {
+  constexpr std::string_view kSizes[] = {"experts", "num-layers", "num_layers", "hidden-size", "hidden_size", "heads"};
+  return std::ranges::any_of(kSizes, [&](std::string_view size) { return one.where.find(size) != std::string::npos; });
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::string& text, std::vector<Violation> wrong) {
@@ -293,6 +300,12 @@ void refuse_other_networks(const std::string& path, const std::string& command, 
                                  {"pretrain_realm", "two encoders"},
                                  {"pretrain_retro", "a network with retrieved texts"},
                                  {"pretrain_vi", "a network of images"},
+                                 {"pretrain_i2v", "a network of images"},
+                                 {"pretrain_t2", "a network of images"},
+                                 {"pretrain_ti2", "a network of images"},
+                                 {"pretrain_sora", "a network of images"},
+                                 {"pretrain_dit", "a network of images"},
+                                 {"pretrain_diffusion", "a network of images"},
                                  {"pretrain_vlm", "a network of images"},
                                  {"pretrain_bert", "an encoder"}};
   const std::string name = name_of_started(command);
@@ -422,7 +435,10 @@ std::vector<Violation> told(const ImportedPlan& imported) {
 
 ImportedPlan import_recipe(const std::string& path, const RecipeContext& context) {
   Reading read = read_recipe(path, context);
-  if (!read.draft.wrong.empty()) throw InputError(path, with_doubts(std::move(read.draft.wrong), read.doubts));
+  if (!read.draft.wrong.empty()) {
+    std::ranges::copy_if(read.draft.unknown, std::back_inserter(read.doubts), may_be_a_size);
+    throw InputError(path, with_doubts(std::move(read.draft.wrong), read.doubts));
+  }
   return {std::move(read.draft.plan),
           read.program,
           std::move(read.draft.notes),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "sim/model/model_words.h"
@@ -176,7 +177,8 @@ std::string usual(const std::string& key) {
 
 // What `megatron sft` and `megatron pt` of ms-swift have where the line says nothing (its Megatron-SWIFT parameters, 3.12).
 void take_defaults_of_swift(RecipeReading& reading) {
-  const bool is_swift = std::ranges::any_of(std::initializer_list<std::string_view>{"megatron sft ", "megatron pt ", "megatron rlhf "},
+  const bool is_swift = std::ranges::any_of(std::initializer_list<std::string_view>{"megatron sft ", "megatron pt ", "megatron rlhf ",
+                                                                                    "swift.cli._megatron.", "swift/cli/_megatron/"},
                                             [&](std::string_view name) { return reading.command.find(name) != std::string::npos; });
   if (!is_swift) return;
   const RecipeSetting kUsual[] = {
@@ -210,7 +212,7 @@ void doubt_network_of_script(RecipeReading& reading) {
   struct Kind {
     std::string_view words, options;
   };
-  constexpr Kind kKinds[] = {{"norm", "normalization apply-layernorm-1p"},
+  constexpr Kind kKinds[] = {{"norm", "normalization apply-layernorm-1p apply-layernorm-rms"},
                              {"activation", "swiglu squared-relu openai-gelu onnx-safe quick-geglu"},
                              {"positions", "position-embedding-type use-rotary-position-embeddings no-position-embedding rotary-base"}};
   const auto says = [&](std::string_view names) {
@@ -282,6 +284,10 @@ void settle_buckets(Draft& draft) {
   plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather ? 1 : 0;
   const bool gathers = draft.overlaps_gather && (plan.zero_stage == 1 || plan.zero_stage == 2);
   plan.overlap_weight_gather = gathers && data > plan.mesh.replicas && !plan.offload_optimizer;
+  if (gathers && plan.zero_stage == 1 && !draft.overlaps_reduce)
+    draft.unknown.push_back({"overlap-param-gather",
+                             "stands without overlap-grad-reduce, which Megatron-LM refuses: the plan gathers beside the forward",
+                             "add --overlap-grad-reduce, or leave both out"});
   if (gathers && plan.offload_optimizer)
     draft.lost.push_back({"overlap-param-gather",
                           "new weights are gathered beside the next forward; those that come up from the host are not, in the plan",
@@ -302,6 +308,34 @@ void settle_type_of_swift(Draft& draft) {
 void settle_experts_of_swift(Draft& draft) {
   const bool is_open = draft.said.contains("of-swift") && !draft.said.contains("expert-tensor-parallel-size");
   if (is_open && draft.plan.model.experts && draft.plan.mesh.tensor > 1) draft.plan.mesh.expert_tensor = 1;
+}
+
+// Whom experts are dealt out to beside what degrees say. MindSpeed: over tensor ranks, too. MegaBlocks: over all data ranks, as far as they go.
+void settle_ranks_of_experts(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  DeviceMesh& mesh = plan.mesh;
+  if (!plan.model.experts) return;
+  if (flag_of(draft, "moe-tp-extend-ep", false) && mesh.tensor > 1) mesh.expert *= mesh.tensor, mesh.expert_tensor = 1;
+  if (!flag_of(draft, "moe-expert-model-parallelism", false)) return;
+  const std::int64_t others = std::int64_t{mesh.tensor} * mesh.pipeline * mesh.context;
+  const std::int64_t data = std::max<std::int64_t>(1, plan.cluster.devices / std::max<std::int64_t>(1, others));
+  mesh.expert = static_cast<std::int32_t>(std::gcd(data, plan.model.experts->experts));
+  if (mesh.expert < data)
+    draft.lost.push_back(
+        {"moe-expert-model-parallelism",
+         fmt::format("cuts {} experts over {} data ranks; the plan over {}", plan.model.experts->experts, data, mesh.expert),
+         "mind experts' memory"});
+}
+
+// What another file may hold of it, that is not read.
+void doubt_precision(Draft& draft) {
+  const auto file = std::ranges::find_if(draft.unknown, [&](const Violation& one) {
+    const std::string value = text_of(draft, one.where, "");
+    return value.ends_with(".yaml") || value.ends_with(".yml");
+  });
+  if (file == draft.unknown.end()) return;
+  draft.unknown.push_back({"bf16", fmt::format("and fp16 are not said, and {} names a file that may say them: fp32 is taken", file->where),
+                           "add --bf16 or --fp16, if that file does"});
 }
 
 // Both of a precision-aware optimizer's moments, in the types that a plan has: "bf16", "torch.bfloat16".
@@ -329,6 +363,7 @@ void settle_precision(Draft& draft) {
   if (draft.scales_products && !draft.is_bf16 && !draft.is_fp16)
     draft.lost.push_back(
         {"fp8-format", "without --bf16: what is not in 8 bit is in fp32; in the plan it is in bf16", "mind time and memory"});
+  if (!draft.is_bf16 && !draft.is_fp16 && !draft.scales_products) doubt_precision(draft);
   const Precision compute = draft.is_bf16 || draft.scales_products ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
   plan.workload.precision =
       mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
@@ -400,8 +435,10 @@ void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   take_processes(draft);
   settle_predictions(draft);
+  settle_ranks_of_experts(draft);
   settle_dispatcher(draft);
   settle_attention_of_megatron(draft);
+  doubt_words_of_forks(draft);
   note_single_products(draft);
   settle_adapters_of_megatron(draft);
   settle_stages(draft);
@@ -414,6 +451,7 @@ void settle_megatron(Draft& draft) {
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
+  plan.offload_activations = plan.offload_activations && plan.recompute == Recompute::Full;
   const std::int32_t most = plan.recompute == Recompute::Full ? static_cast<std::int32_t>(plan.model.layers) : 0;
   plan.recompute_scope.first = std::min(plan.recompute_scope.first, most);
   settle_recomputed_stages(draft);

@@ -11,13 +11,13 @@ struct CoreTarget {
   std::string_view names;
   AdapterTarget target;
 };
-constexpr CoreTarget kCoreTargets[] = {{"linear_qkv", AdapterTarget::Joint},
+constexpr CoreTarget kCoreTargets[] = {{"linear_qkv query_key_value", AdapterTarget::Joint},
                                        {"linear_q", AdapterTarget::Query},
                                        {"linear_k", AdapterTarget::Key},
                                        {"linear_v", AdapterTarget::Value},
-                                       {"linear_proj o_proj", AdapterTarget::Output},
-                                       {"linear_fc1", AdapterTarget::Wide},
-                                       {"linear_fc2 down_proj", AdapterTarget::Down}};
+                                       {"linear_proj o_proj dense", AdapterTarget::Output},
+                                       {"linear_fc1 gate_proj dense_h_to_4h", AdapterTarget::Wide},
+                                       {"linear_fc2 down_proj dense_4h_to_h", AdapterTarget::Down}};
 
 void take_target(const std::string& name, Adapters& adapters, Draft& draft) {
   const auto row = std::ranges::find_if(kCoreTargets, [&](const CoreTarget& one) { return has_name(one.names, name); });
@@ -38,7 +38,8 @@ void settle_adapters_of_megatron(Draft& draft) {
   adapters.rank = std::max<std::int64_t>(1, static_cast<std::int64_t>(number_of(draft, "lora-rank", 8)));
   const auto alpha = static_cast<std::int64_t>(number_of(draft, "lora-alpha", 32));
   adapters.alpha = alpha == adapters.rank ? 0 : alpha;
-  adapters.dropout = std::clamp(number_of(draft, "lora-dropout", 0.05), 0.0, 0.99);
+  const double usual = draft.said.contains("tuner-type") ? 0.05 : 0;  // ms-swift's; MindSpeed has none
+  adapters.dropout = std::clamp(number_of(draft, "lora-dropout", usual), 0.0, 0.99);
   std::string names = text_of(draft, "target-modules", "all-linear");
   std::ranges::replace_if(
       names, [](char c) { return std::string_view("[],'\"").find(c) != std::string_view::npos; }, ' ');

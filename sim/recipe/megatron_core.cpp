@@ -2,11 +2,14 @@
 #include "sim/recipe/megatron_core.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <set>
 #include <span>
+#include <sstream>
 
 #include "sim/recipe/beside.h"
 #include "sim/recipe/megatron_hybrid.h"
@@ -182,6 +185,24 @@ void take_beginning_of_nemo(const std::string& text, RecipeReading& reading) {
   }
 }
 
+// `llm.llama3_8b.pretrain_recipe(`: which of several a run takes, its code decides; a search trains each of what it finds.
+void refuse_several_recipes(const RecipeSource& source) {
+  std::set<std::string> names;
+  std::istringstream lines(source.text);
+  for (std::string line; std::getline(lines, line);)
+    for (const std::string& word : words_of(line.substr(0, line.find('#'))))
+      for (const std::string_view call : {".pretrain_recipe", ".finetune_recipe"})
+        if (const std::size_t at = word.find(call); at != std::string::npos)
+          names.insert(word.substr(word.find_last_of("(=,", at) + 1, at - word.find_last_of("(=,", at) - 1));
+  if (names.size() > 1)
+    throw InputError(source.path,
+                     {{"recipe", fmt::format("{} of the program's own are begun here: {}", names.size(), fmt::join(names, ", ")),
+                       "leave the one that is meant"}});
+  if (source.text.find("AutoConfigurator(") != std::string::npos)
+    throw InputError(source.path, {{"recipe", "is a search: several settings are tried, one run for each",
+                                    "print the configuration of one of them, and import that"}});
+}
+
 // Values of a recipe of the program's own are in its package, not in the file.
 void tell_of_other_recipes(const std::string& text, RecipeReading& reading) {
   for (const std::string_view mark : {"_recipe(", "_pretrain_config(", "_sft_config(", "from_hf_pretrained(", "AutoBridge."})
@@ -197,6 +218,7 @@ void tell_of_other_recipes(const std::string& text, RecipeReading& reading) {
 RecipeReading core_settings(const RecipeSource& whole) {
   const std::size_t end = whole.text.find("\ndef plan() ->");  // of our own file: what stands behind the sections says nothing more
   const RecipeSource source{whole.text.substr(0, end), whole.path, whole.given, whole.program};
+  refuse_several_recipes(source);
   RecipeReading reading = read_core(source);
   tell_of_other_recipes(source.text, reading);
   const bool is_bridge = source.program.name == kMegatronBridge.name;

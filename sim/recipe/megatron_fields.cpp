@@ -11,6 +11,7 @@
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/recomputed_stages.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -69,7 +70,7 @@ void read_old_recompute(const Value& v, Draft& d) {
 }
 // The old name alone asked for it; the new one is of --recompute-granularity full, but for MindSpeed's recomputation at another time.
 void read_recompute_method(const Value& v, Draft& d) {
-  if (!is_on(v.text()) || d.said.contains("recompute-granularity")) return;
+  if (!is_on(v.text()) || d.said.contains("recompute-granularity") || said(d, "checkpoint-activations") != nullptr) return;
   const bool is_of_mindspeed = said(d, "recompute-in-advance") != nullptr || said(d, "recompute-in-bubble") != nullptr;
   if (v.key() != "recompute-method" || is_of_mindspeed) return static_cast<void>(d.plan.recompute = Recompute::Full);
   d.unknown.push_back({"recompute-method", "is given without recompute-granularity: nothing is recomputed there, nor in the plan",
@@ -117,6 +118,47 @@ void read_stages_of_kinds(const Value& v, Draft& d) {
   if (d.said.contains("pipeline-model-parallel-size") && d.plan.mesh.pipeline != stages)
     v.wrong(fmt::format("has {} stages, and pipeline-model-parallel-size is {}", stages, d.plan.mesh.pipeline), "correct one of them");
   d.plan.mesh.pipeline = std::max(1, stages);
+}
+
+// FlagScale: "1 3 4 4", one stage of 3 blocks and four of 4.
+void read_blocks_of_stages(const Value& v, Draft& d) {
+  d.blocks = numbers_in_pairs(v.text(), d.plan.mesh.pipeline);
+  const auto stages = std::ssize(d.blocks);
+  if (stages != d.plan.mesh.pipeline)
+    v.wrong(fmt::format("is of {} stages, and pipeline-model-parallel-size is {}", stages, d.plan.mesh.pipeline), "correct one of them");
+}
+
+// MindSpeed; degrees are read before it.
+void read_order_of_mindspeed(const Value& v, Draft& d) {
+  constexpr std::string_view kOrders[] = {"dualpipev"};
+  if (v.choice(kOrders) == 0 && d.plan.mesh.pipeline > 1) d.plan.schedule = kOrders[0];
+}
+
+// One type of masters, which are fp32 in a plan.
+void read_type_of_masters(const Value& v, Draft&) {
+  if (leaf_of(v.text()) != "fp32" && leaf_of(v.text()) != "float32")
+    v.lost(v.text() + ": masters in that type; the plan's are fp32", "mind memory");
+}
+
+// Before 2021: PyTorch's own reduces beside backward, in buckets of 25 MiB.
+void read_old_data_parallel(const Value& v, Draft&) {
+  if (v.text() == "torch") v.lost("torch: gradients are reduced beside the backward; the plan's behind it", "mind that it takes less time");
+}
+
+// MindSpeed: kernels of AdamW, one of which keeps an average of all weights.
+void read_kernel_of_optimizer(const Value& v, Draft&) {
+  if (v.text().find("ema") != std::string::npos) v.lost(v.text() + ": averages of all weights beside them", "mind their memory");
+}
+
+// Of tensor ranks that share a matrix: each steps its part, or all the whole.
+void read_parts_of_muon(const Value& v, Draft&) {
+  if (v.text() != "blockwise")
+    v.lost(v.text() + ": tensor ranks meet for each matrix; the plan's step their own shards", "mind the optimizer's time");
+}
+
+// Of Newton and Schulz; a plan's Muon has five.
+void read_steps_of_muon(const Value& v, Draft&) {
+  if (v.count() != 5) v.lost(fmt::format("is {}: the plan's matrices take 5 steps", v.text()), "mind the optimizer's time");
 }
 
 constexpr Field kFields[] = {
@@ -169,6 +211,8 @@ constexpr Field kFields[] = {
     {"reset-position-ids", "", packs_documents, [](const Value&, Draft&) {}},
     {"eod-mask-loss", "", packs_documents, [](const Value&, Draft&) {}},
     {"hetero-pipeline-stages", "", nullptr, read_stages_of_kinds, true},
+    {"num-layers-per-stage", "", nullptr, read_blocks_of_stages},
+    {"schedules-method", "", nullptr, read_order_of_mindspeed},
     {"decoder-first-pipeline-num-layers", "", [](const ParallelPlan& p) { return blocks_at_end(p, true); },
      [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
     {"decoder-last-pipeline-num-layers", "", [](const ParallelPlan& p) { return blocks_at_end(p, false); },
@@ -200,6 +244,7 @@ constexpr Field kFields[] = {
     {"expert-model-parallel-size", "moe-expert-parallel-size",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
+    {"moe-tp-extend-ep", "", nullptr, only_said},  // MindSpeed
     {"expert-tensor-parallel-size", "",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert_cut())); },
      [](const Value& v, Draft& d) {  // by default the tensor ranks
@@ -273,10 +318,15 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
     {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32"; }},
     {"tuner-type", "train-type sft-type", nullptr, only_said},  // ms-swift: adapters
-    {"lora-rank", "", nullptr, only_said},
+    {"lora-rank", "lora-r", nullptr, only_said},
     {"lora-alpha", "", nullptr, only_said},
     {"lora-dropout", "", nullptr, only_said},
     {"target-modules", "lora-target-modules", nullptr, only_said},
+    {"main-params-dtype", "", nullptr, read_type_of_masters},
+    {"DDP-impl", "", nullptr, read_old_data_parallel},
+    {"optimizer-selection", "", nullptr, read_kernel_of_optimizer},
+    {"muon-num-ns-steps", "", nullptr, read_steps_of_muon},
+    {"muon-tp-mode", "", nullptr, read_parts_of_muon},
     {"exp-avg-dtype", "", nullptr, only_said},
     {"exp-avg-sq-dtype", "", nullptr, only_said},
     {"recompute-granularity", "activations-checkpoint-granularity",
@@ -289,6 +339,7 @@ constexpr Field kFields[] = {
        if (v.boolean()) d.plan.recompute = Recompute::Selective;
      }},
     {"checkpoint-activations", "", nullptr, read_old_recompute},
+    {"checkpoint-in-cpu", "", nullptr, put_flag<&ParallelPlan::offload_activations>},  // Megatron-DeepSpeed: inputs of recomputed blocks
     {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, recomputed_modules(p)); },
      read_recomputed_modules},
     {"recompute-method", "activations-checkpoint-method",
@@ -341,7 +392,7 @@ constexpr Field kFields[] = {
      [](const Value& v,
         Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed)); }},
     {"deepspeed-config", "", nullptr, read_deepspeed_document},
-    {"gradient-accumulation-steps", "", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
+    {"gradient-accumulation-steps", "gas", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
     {"stage", "finetuning-type", nullptr, refuse_other_steps},  // LLaMA-Factory
     {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
     {"nnodes", "num_nodes num-nodes", nullptr, only_said},

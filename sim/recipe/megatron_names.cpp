@@ -15,7 +15,7 @@ constexpr LostSetting kLost[] = {
     {"mtp-hybrid-override-pattern", "halves of blocks that predict further tokens; the plan has none of them"},
     {"mtp-use-repeated-layer", "one layer that predicts all further tokens; the plan has one for each"},
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
-    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap "
+    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap use-mc2 coc-fused-kernel "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
      "defer-embedding-wgrad-compute "
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
@@ -27,23 +27,36 @@ constexpr LostSetting kLost[] = {
      "cpu-offloading-weights "
      "min-offloaded-tensor-size cpu-activation-offload",
      "activations or weights on the host; the plan keeps them on the device"},
-    {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion", "a fused loss; the plan's keeps its logits"},
+    {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion mtp-mem-efficient-logits",
+     "a fused loss; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
     {"deterministic-mode", "deterministic kernels are slower than the plan's"},
     {"moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm "
      "moe-apply-probs-on-input",
      "how experts are computed and reached; a little time"},
     {"moe-layer-recompute", "experts are recomputed; the plan keeps them"},
-    {"distribute-saved-activations distribute-checkpointed-activations",
+    {"distribute-saved-activations distribute-checkpointed-activations partition-activations",
      "saved activations are cut over tensor ranks; the plan keeps them whole"},
     {"use-tp-pp-dp-mapping", "stages stand closer to each other than data ranks; the plan's data ranks do"},
-    {"main-params-dtype", "masters in that type; the plan's are fp32"},
     {"use-nccl-ub nccl-ub sharp-enabled-group", "another way of the network; the plan takes the usual one"},
     {"rampup-batch-size", "the first steps have smaller batches; the plan has the full one"},
     {"overlap-cpu-optimizer-d2h-h2d", "the optimizer on the host works beside the copies; the plan's waits"},
     {"pp-partition-method", "another cut of the stages; the plan's is even"},
     {"fp16-lm-cross-entropy", "logits and their loss in 16 bit; the plan's are in fp32"},
     {"reuse-fp32-param", "weights are halves of their fp32 copies: less memory than the plan's"},
+    {"rotary-position-embeddings-in-fp32", "positions are turned in fp32: a little time"},
+    {"embedding-weights-in-fp32", "the embedding's weights in fp32; the plan's are in the training precision"},
+    {"disable-bf16-reduced-precision-matmul", "products add in fp32 alone: a little time"},
+    {"attention-mask-type", "a mask that is read, or none; the plan's kernels know theirs without reading it"},
+    {"standalone-embedding-stage standalone-loss-stage", "the embedding or the loss on a stage of its own; the plan's stand beside blocks"},
+    {"moe-zero-memory", "what experts keep is computed or sent again: less memory than the plan's, and more time"},
+    {"gemm-gradient-accumulation-fusion", "weight gradients are added within their product; a little time and memory"},
+    {"disable-mamba-mem-eff-path", "scans by a kernel for each of their steps; the plan's are of one"},
+    {"contigious-checkpointing contiguous-checkpointing synchronize-each-layer profile-backward",
+     "inputs of recomputed blocks in one piece of memory, or ranks that wait at each block; a little of both"},
+    {"zero-reduce-bucket-size zero-allgather-bucket-size zero-contigious-gradients zero-reduce-scatter",
+     "also said in DeepSpeed's file, which decides; the plan has the buckets of that file"},
+    {"use-mup mup-*", "factors of the network's own: a little time"},
     {"image-max-pixels video-max-pixels", "images beside the text: a network that is not the plan's"},
     {"outer-dp-sharding-strategy megatron-fsdp-main-params-dtype megatron-fsdp-main-grads-dtype megatron-fsdp-grad-comm-dtype "
      "fsdp-double-buffer",
@@ -61,9 +74,10 @@ constexpr LostSetting kLost[] = {
     {"log-memory-interval use-ring-exchange-p2p", "a little time"},
     {"packed-sequence-specs packed-sequence-size offline-packing-specs",
      "rows of packed documents; the plan takes one for each sample: say samples"},
-    {"freeze-lm freeze-vit", "frozen modules; the plan trains all"},
+    {"freeze-lm freeze-llm freeze-vit freeze-aligner", "frozen modules; the plan trains all"},
     {"swap-attention swap-optimizer swap-modules", "activations or states on the host; the plan keeps them on the device"},
-    {"recompute-activation-function recompute-activation-function-num-layers recompute-in-advance recompute-in-bubble recompute-norm",
+    {"recompute-activation-function recompute-activation-function-num-layers recompute-in-advance recompute-in-bubble recompute-norm "
+     "recompute-norm-num-layers enable-recompute-layers-per-pp-rank",
      "other modules are recomputed, or at another time"},
     {"moe-permutation-async-comm moe-fb-overlap use-ascend-mc2 use-ascend-coc use-cp-send-recv-overlap moe-alltoall-overlap-comm",
      "communication beside computation; the plan has it after one another, and takes longer"},
@@ -75,7 +89,7 @@ constexpr LostSetting kLost[] = {
      "a kernel for each of its operations; the software profile says what the plan fuses"},
     {"empty-unused-memory-level", "memory is given back within a step: less is reserved, and it takes longer"},
     {"no-scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each"},
-    {"sft packing", "several documents share a row, and attention ends with each; the plan's spans the row"},
+    {"sft packing pack", "several documents share a row, and attention ends with each; the plan's spans the row"},
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
@@ -90,6 +104,7 @@ const std::string_view kMegatronWithoutEffect =
     "num-workers vocab-file merge-file vocab-extra-ids tokenizer-type tokenizer-model tokenizer-name-or-path tiktoken-* tokenizer-* "
     "null-tokenizer-* "
     "no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
+    "dataset-path special-tokens-file tokenizer-not-use-fast loss-mask-tokens resume-dataloader lazy-loader train-data "
     "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
     "per-split-data-args-path "
     "s3-cache-path fim-* sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
@@ -102,7 +117,7 @@ const std::string_view kMegatronWithoutEffect =
     "ckpt-fully-parallel-* ckpt-assume-* ckpt-convert-* ckpt-step dist-ckpt-* "
     "use-dist-ckpt async-save async-strategy async-ckpt-* use-persistent-ckpt-worker no-ckpt-fully-parallel-save non-persistent-* "
     "auto-detect-ckpt-format replication replication-* verify-integrity strict-fsdp-dtensor-load load-main-params-from-ckpt "
-    "universal-checkpoint checkpoint-in-cpu "
+    "universal-checkpoint "
     "no-pipeline-parallel use-mp-args-from-checkpoint convert-* save-dgrads-interval save-wgrads-interval "
     // what is logged
     "log-* no-log-* tensorboard-* wandb-* timing-log-level timing-log-option no-barrier-with-level-1-timing one-logger-* enable-one-logger "
@@ -115,11 +130,14 @@ const std::string_view kMegatronWithoutEffect =
     "train-iters train-samples train-tokens lr-decay-samples lr-decay-tokens lr-warmup-fraction lr-warmup-samples lr-warmup-tokens "
     "lr-warmup-init lr-wsd-* start-weight-decay end-weight-decay weight-decay-incr-style decoupled-lr decoupled-min-lr warmup "
     "override-lr-scheduler use-checkpoint-lr-scheduler "
-    "override-lr-* exit-interval exit-duration-in-mins exit-signal-handler exit-signal eval-interval eval-iters eval-global-batch-size "
+    "override-lr-* exit-interval exit-duration-in-mins exit-signal-handler exit-signal eval-interval eval-iters eval-steps "
+    "eval-global-batch-size "
     "eval-micro-batch-size skip-train test-mode "
     "iterations-to-skip loss-scale min-loss-scale hysteresis train-sync-interval manual-gc manual-gc-* no-manual-gc-eval "
     "calculate-per-token-loss "
-    "muon-* dist-muon check-for-nan-in-loss-and-grad check-for-* "
+    "muon-momentum muon-split-qkv muon-no-split-qkv muon-use-nesterov muon-scale-mode muon-fp32-matmul-prec "
+    "muon-extra-scale-factor dist-muon "
+    "check-for-nan-in-loss-and-grad check-for-* "
     "check-weight-hash-across-dp-replicas-interval "
     "rerun-* error-injection-* result-rejected-* phase-transition-iterations decrease-batch-size-if-needed disable-loss-* z-loss "
     // start and processes
@@ -131,7 +149,7 @@ const std::string_view kMegatronWithoutEffect =
     "nproc-per-node-* kill-on-bad-exit label jobid job-id job-name ntasks ntasks-per-node gpus-per-node gpus-per-task cpus-per-task "
     "cpu-bind mem-bind wait unbuffered mem gres container-* no-container-* "
     "output error export partition account time exclusive mpi bind-to map-by allow-run-as-root exclude save_pid "
-    "enable-gloo-process-groups disable-gloo-process-groups disable-jit-fuser nccl-* high-priority-* local-world-size "
+    "enable-gloo-process-groups disable-gloo-process-groups disable-gloo-group disable-jit-fuser nccl-* high-priority-* local-world-size "
     "use-cpu-initialization use-mcore-models "
     "inprocess-* adlr-autoresume adlr-autoresume-interval kill-switch-path enable-msc disable-msc deepspeed deepscale no-deepspeed "
     // of the network and its kernels, without figures of their own here
@@ -144,25 +162,26 @@ const std::string_view kMegatronWithoutEffect =
     "no-fp32-residual-connection inference-rng-tracker batch-invariant-mode inference-* "
     "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
     "no-shared-storage "
-    "optimizer-selection op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
+    "op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
     "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo no-fp8-* openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
     "use-one-sent-docs "
     "moe-router-dtype moe-router-bias-update-rate "
     "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
-    "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor disable-mamba-mem-eff-path "
+    "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor "
     "wgrad-deferral-limit ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
     "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
     "barrier-with-L1-time cuda-graph-warmup-steps "
     "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "
     "suggested-communication-unit-size "
-    "clone-scatter-output-in-embedding no-clone-scatter-output-in-embedding accumulate-bwd-* sync-tp-duplicated-parameters DDP-impl "
+    "clone-scatter-output-in-embedding no-clone-scatter-output-in-embedding accumulate-bwd-* sync-tp-duplicated-parameters "
     "use-contiguous-buffers-in-local-ddp "
     "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp "
     "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
     "deepspeed-activation-checkpointing "
     // what MindSpeed says though it is so by itself
     "add-bias-linear no-untie-embeddings-and-output-weights no-add-gate query-key-layer-scaling no-attention-softmax-in-fp32 shape-order "
-    "seq-aux "
+    "seq-aux workers handler-name enable-thinking prompt-type enable-hf2mg-convert model-type-hf is-instruction-dataset "
+    "rotary-interleaved-patch no-decay-norm-bias use-mpi no-global-file-system "
     // LLaMA-Factory's, beside its arguments for Megatron-Core
     "model-name-or-path do-train dataset template preprocessing-num-workers output-dir overwrite-output-dir num-train-epochs max-epochs "
     "logging-steps "

@@ -48,11 +48,32 @@ void read_window(Draft& draft, ModelConfig& model) {
   if (windows == 0 || windows == model.layers) model.windowed.clear();
 }
 
+// MegaBlocks (its Megatron-LM, megatron/arguments.py): one expert for each token, which is sent to it; a capacity of 0 drops nothing.
+void take_words_of_megablocks(Draft& draft) {
+  if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;
+  draft.said["moe-router-topk"] = text_of(draft, "moe-top-k", "1");
+  draft.said["moe-expert-capacity-factor"] = text_of(draft, "moe-capacity-factor", "1");
+  draft.said["moe-aux-loss-coeff"] = text_of(draft, "moe-loss-weight", "0.1");
+}
+
+// MindSpeed: every so many, counted from the first block of all, behind those without experts.
+std::string blocks_with_experts(const Draft& draft, std::int64_t first, std::int64_t layers) {
+  const std::string often = text_of(draft, "moe-layer-freq", "1");
+  const bool is_number = !often.empty() && often.size() < 7 && often.find_first_not_of("0123456789") == std::string::npos;
+  const std::int64_t every = is_number ? std::max(1, std::stoi(often)) : 1;
+  if (every == 1) return fmt::format("([0]*{}+[1]*{})", first, layers - first);
+  std::string blocks;
+  for (std::int64_t block = 0; block < layers; ++block)
+    blocks += fmt::format("{}{}", block == 0 ? "[" : ",", block >= first && block % every == 0 ? 1 : 0);
+  return blocks + "]";
+}
+
 // What others say of experts, in Megatron-LM's words. Megatron-DeepSpeed (megatron/arguments.py): in every second block, one for each token, which is
 // sent to it, and tokens beyond their capacity are dropped. MindSpeed: the first blocks have none.
 void take_words_of_others(Draft& draft, std::int64_t layers) {
   const std::int64_t first = size_said(draft, "first-k-dense-replace", 0);
-  if (first > 0 && first < layers) draft.said["moe-layer-freq"] = fmt::format("([0]*{}+[1]*{})", first, layers - first);
+  if (said(draft, "moe-num-experts") != nullptr) take_words_of_megablocks(draft);
+  if (first > 0 && first < layers) draft.said["moe-layer-freq"] = blocks_with_experts(draft, first, layers);
   constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
   if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
   if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;
@@ -84,7 +105,9 @@ ExpertForm experts_of(Draft& draft, const ModelConfig& model) {
     form.dispatch = said(draft, "moe-pad-expert-input-to-capacity") != nullptr ? ExpertDispatch::Padded : ExpertDispatch::Drop;
   form.forced_balance = said(draft, "moe-router-force-load-balancing") != nullptr;
   form.score = word_of(draft, "moe-router-score-function", "softmax") == "sigmoid" ? RouterScore::Sigmoid : RouterScore::Softmax;
-  form.renormalised = form.score == RouterScore::Sigmoid ? form.topk > 1 : said(draft, "moe-router-pre-softmax") == nullptr;
+  form.renormalised = form.score == RouterScore::Sigmoid
+                          ? form.topk > 1
+                          : said(draft, "moe-router-pre-softmax") == nullptr || said(draft, "norm-topk-prob") != nullptr;
   form.scaling = number_of(draft, "moe-router-topk-scaling-factor", 1);
   form.groups = size_said(draft, "moe-router-num-groups", 1);
   form.group_topk = size_said(draft, "moe-router-group-topk", 1);
@@ -134,7 +157,8 @@ void read_form(Draft& draft, ModelConfig& model) {
   const bool is_squared = said(draft, "squared-relu") != nullptr;
   if (is_gated && is_squared) draft.wrong.push_back({"squared-relu", "stands beside a gated feed-forward", "leave one out"});
   const std::string norm = word_of(draft, "normalization", "LayerNorm");
-  const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm";  // Megatron-DeepSpeed's
+  const bool is_of_flagscale = said(draft, "apply-layernorm-rms") != nullptr;
+  const bool is_rms = norm == "RMSNorm" || norm == "rmsnorm" || is_of_flagscale;  // the second is Megatron-DeepSpeed's
   if (!is_rms && !has_name("LayerNorm layernorm layernorm1p", norm))
     draft.lost.push_back(
         {"normalization", fmt::format("'{}': taken as LayerNorm", norm), "give --model, if its time or weights are others"});
@@ -172,9 +196,18 @@ void read_form(Draft& draft, ModelConfig& model) {
   model.attention_dropout = number_of(draft, "attention-dropout", 0.1);
 }
 
-void read_sizes(Draft& draft, ModelConfig& model) {
+// A gated feed-forward has two thirds of the usual width, rounded down to 64; FlagScale's --multiple-of: a share of that, rounded up.
+std::int64_t usual_width(const Draft& draft, const ModelConfig& model) {
   const bool is_gated = said(draft, "swiglu") != nullptr || said(draft, "quick-geglu") != nullptr;
-  model.ffn = size_said(draft, "ffn-hidden-size", is_gated ? 4 * model.hidden * 2 / 3 / 64 * 64 : 4 * model.hidden);
+  if (!is_gated) return 4 * model.hidden;
+  const std::int64_t width = 4 * model.hidden * 2 / 3, multiple = size_said(draft, "multiple-of", 0);
+  if (multiple == 0) return width / 64 * 64;
+  const double share = std::clamp(number_of(draft, "hidden-dim-multiplier", 1), 0.0, 1e3);
+  return (static_cast<std::int64_t>(static_cast<double>(width) * share) + multiple - 1) / multiple * multiple;
+}
+
+void read_sizes(Draft& draft, ModelConfig& model) {
+  model.ffn = size_said(draft, "ffn-hidden-size", usual_width(draft, model));
   model.head_dim = size_said(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
   model.kv_heads = said(draft, "group-query-attention") != nullptr ? size_said(draft, "num-query-groups", 1) : model.heads;
   if (said(draft, "group-query-attention") == nullptr && size_said(draft, "num-query-groups", 1) > 1)

@@ -77,6 +77,12 @@ void read_softmax(const Value& v, Draft&) {
   if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
 }
 
+// Other kernels of its name, which a plan does not tell apart.
+void note_kernel(const Value& v, Draft&) {
+  if (v.key() != "use-flash-attn" && v.key() != "use-flash-attn-v2" && v.boolean())
+    v.note("is a kernel of its own; the plan has FlashAttention 2", "mind attention's time");
+}
+
 constexpr Field kNetworkRows[] = {
     {"num-layers", "", model_size<&ModelConfig::layers>, count_of_the_model, true},
     {"hidden-size", "", model_size<&ModelConfig::hidden>, count_of_the_model, true},
@@ -90,6 +96,8 @@ constexpr Field kNetworkRows[] = {
        d.said["num-query-groups"] = v.text(), d.said["group-query-attention"] = "true";
        count_of_the_model(v, d);
      }},
+    {"multiple-of", "", nullptr, count_of_the_model},              // FlagScale: of the width of a gated feed-forward
+    {"hidden-dim-multiplier", "", nullptr, number_of_the_model},  // FlagScale
     {"kv-channels", "", [](const ParallelPlan& p) { return written_if(!has_latent(p), std::to_string(p.model.head_dim)); },
      [](const Value& v, Draft&) {
        if (is_on(v.text())) v.count();
@@ -145,11 +153,22 @@ constexpr Field kNetworkRows[] = {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.shared_ffn > 0, std::to_string(e.shared_ffn)); });
      },
      of_the_model},
+    {"moe-num-experts", "", nullptr,  // MegaBlocks: with the four below
+     [](const Value& v, Draft& d) {
+       v.count();
+       d.said["num-experts"] = v.text();
+     }},
+    {"moe-top-k", "", nullptr, count_of_the_model},
+    {"moe-capacity-factor", "", nullptr, number_of_the_model},
+    {"moe-loss-weight", "", nullptr, number_of_the_model},
+    {"moe-expert-model-parallelism", "", nullptr, of_the_model},
     {"expert-interval", "", nullptr, count_of_the_model},             // Megatron-DeepSpeed
     {"moe-train-capacity-factor", "", nullptr, number_of_the_model},  // Megatron-DeepSpeed
     {"disable-moe-token-dropping", "", nullptr, of_the_model},        // Megatron-DeepSpeed
     {"first-k-dense-replace", "", nullptr, of_the_model},             // MindSpeed
     {"n-shared-experts", "", nullptr, of_the_model},                  // MindSpeed
+    {"norm-topk-prob", "", nullptr, of_the_model},                    // MindSpeed
+    {"apply-layernorm-rms", "", nullptr, of_the_model},               // FlagScale
     {"embed-layernorm", "", nullptr, of_the_model},                   // Megatron-DeepSpeed
     {"moe-layer-freq", "",
      [](const ParallelPlan& p) {
@@ -273,7 +292,7 @@ constexpr Field kNetworkRows[] = {
                 "mind time and memory");
      }},
     {"attention-backend", "", [](const ParallelPlan& p) { return attention_backend(p.attention); }, only_said},
-    {"use-flash-attn", "use-flash-attn-v2 use-flash-attn-triton", nullptr, only_said},
+    {"use-flash-attn", "use-flash-attn-v1 use-flash-attn-v2 use-flash-attn-triton use-flash-attn-builder", nullptr, note_kernel},
     {"no-masked-softmax-fusion", "", nullptr, only_said},
     {"masked-softmax-fusion", "", nullptr, only_said},
     {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},

@@ -53,7 +53,9 @@ void settle_stages(Draft& draft) {
     plan.chunks =
         static_cast<std::int32_t>(std::clamp<std::int64_t>(counted / (plan.mesh.pipeline * *draft.blocks_of_chunk), 1, kMostChunks));
   if (plan.mesh.pipeline == 1) plan.chunks = 1;
-  plan.schedule = plan.chunks > 1 ? "interleaved" : "1f1b";
+  const bool is_two_ways = plan.schedule == "dualpipev" && plan.mesh.pipeline > 1;
+  if (is_two_ways) plan.chunks = 2;
+  plan.schedule = is_two_ways ? "dualpipev" : plan.chunks > 1 ? "interleaved" : "1f1b";
   if (plan.chunks == 1 && std::exchange(plan.microbatch_group, 0) > 0)
     draft.notes.push_back({"microbatch-group-size-per-virtual-pipeline-stage", "is of interleaved chunks, and there is one a stage",
                            "the order is 1f1b without it"});

@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <sstream>
 
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/program.h"
 
@@ -20,6 +22,7 @@ constexpr std::string_view kWholeIteration = "full_iteration";  // a scope; in l
 namespace {
 
 constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
+constexpr double kMostBucket = 1e15;
 
 }  // namespace
 
@@ -32,10 +35,12 @@ void read_deepspeed_document(const Value& v, Draft& d) {
         {"deepspeed-config",
          fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
          "see whether it says another ZeRO stage than --zero-stage"});
-  const auto number_behind = [&](std::string_view key) {
+  const auto number_behind = [&](std::string_view key) -> long long {
     const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
     const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);
-    return colon == std::string::npos ? -1 : std::atoll(document->second.c_str() + colon + 1);
+    if (colon == std::string::npos) return -1;
+    const double number = std::strtod(document->second.c_str() + colon + 1, nullptr);  // 5e8, too
+    return number >= 0 && number <= kMostBucket ? static_cast<long long>(number) : -1;
   };
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;
@@ -174,6 +179,22 @@ void settle_attention_of_megatron(Draft& draft) {
   const bool is_split = said(draft, "no-masked-softmax-fusion") != nullptr || !flag_of(draft, "masked-softmax-fusion", true);
   if (is_split && attention_kernel(draft.plan, draft.plan.cluster.software) == AttentionKernel::FusedSoftmax)
     take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
+}
+
+void doubt_words_of_forks(Draft& draft) {
+  struct Words {
+    const char* key;
+    std::string_view words;
+  };
+  constexpr Words kChoices[] = {{"transformer-impl", "local transformer_engine inference_optimized"},
+                                {"fp8-format", "hybrid e4m3 true"},
+                                {"recompute-method", "uniform block"}};
+  for (const auto& [key, words] : kChoices)
+    if (const std::string value = text_of(draft, key, ""); is_on(value) && !has_name(words, value))
+      draft.unknown.push_back({key,
+                               fmt::format("{} is none of {}; it might change time or memory, in a way not known here", shown(value),
+                                           fmt::join(words_of(std::string(words)), ", ")),
+                               "see what it does"});
 }
 
 bool captures_step(const ParallelPlan& plan) { return plan.cuda_graphs == CudaGraphs::FullIteration; }

@@ -14,6 +14,7 @@ std::string recomputed_modules(const ParallelPlan& plan);
 // attention-backend, or nothing: of kernels that it does not name, too. Read with transformer-impl, use-flash-attn and the fusion of softmax and mask.
 Written attention_backend(AttentionWord word);
 void settle_attention_of_megatron(Draft& draft);
+void doubt_words_of_forks(Draft& draft);  // of arguments with a choice whose words a plan does not depend on
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
 void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's stage and finetuning_type

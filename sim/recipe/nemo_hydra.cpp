@@ -36,6 +36,10 @@ constexpr Renaming kHydraNames[] = {
     {"model.share_embeddings_and_output_weights", "False", "untie-embeddings-and-output-weights", "true"},
     {"model.share_embeddings_and_output_weights", "", "no-untie-embeddings-and-output-weights", ""},
     {"model.megatron_amp_O2", "", "megatron-amp-O2", ""},
+    {"model.transformer_engine", "false", "transformer-impl", "local"},
+    {"model.transformer_engine", "False", "transformer-impl", "local"},
+    {"model.transformer_engine", "", "transformer-impl", "transformer_engine"},
+    {"model.use_flash_attention", "", "use-flash-attn", ""},
     {"model.ub_tp_comm_overlap", "", "tp-comm-overlap", ""},
     {"model.tokenizer.type", "", "tokenizer-type", ""},
     {"model.data.seq_length", "", "seq-length", ""},
@@ -169,7 +173,7 @@ const std::string_view kHydraWithoutEffect =
     "model.nsys_profile.* model.data.* model.fp8* "
     "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
     "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
-    "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm transformer-engine use-emha mcore-gpt use-flash-attention "
+    "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm use-emha mcore-gpt "
     "ffn-dropout seq-len-interpolation-factor normalize-attention-scores reduce-amax bucket-cap-mb contiguous-grad-buffer "
     "contiguous-param-buffer capturable megatron-legacy grad-sync-dtype attention-type get-attention-mask-from-fusion ";
 

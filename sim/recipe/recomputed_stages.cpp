@@ -12,25 +12,17 @@ constexpr const char *kPairs = "recompute-num-layers-per-stage", *kMethods = "re
 
 constexpr double kMostSaid = 1e6;
 
-std::vector<std::int64_t> counts_said(const Draft& draft, const char* key) {
+std::vector<std::int64_t> counts_in(const std::string& text) {
   std::vector<std::int64_t> counts;
-  for (const double number : numbers_of(text_of(draft, key, "")))
-    counts.push_back(static_cast<std::int64_t>(std::clamp(number, 0.0, kMostSaid)));
+  for (const double number : numbers_of(text)) counts.push_back(static_cast<std::int64_t>(std::clamp(number, 0.0, kMostSaid)));
   return counts;
 }
-
-// "2 4 1 0": 4, 4, 0.
-std::vector<std::int64_t> by_pairs(const std::vector<std::int64_t>& pairs, std::int64_t stages) {
-  std::vector<std::int64_t> all;
-  for (std::size_t at = 0; at + 1 < pairs.size(); at += 2)
-    for (std::int64_t stage = 0; stage < pairs[at] && std::ssize(all) <= stages; ++stage) all.push_back(pairs[at + 1]);
-  return all;
-}
+std::vector<std::int64_t> counts_said(const Draft& draft, const char* key) { return counts_in(text_of(draft, key, "")); }
 
 // Uniform (0): all blocks of the stage.
 std::vector<std::int64_t> of_pairs(Draft& draft, std::int64_t stages) {
-  std::vector<std::int64_t> counts = by_pairs(counts_said(draft, kPairs), stages);
-  const std::vector<std::int64_t> methods = by_pairs(counts_said(draft, kMethods), stages);
+  std::vector<std::int64_t> counts = numbers_in_pairs(text_of(draft, kPairs, ""), stages);
+  const std::vector<std::int64_t> methods = numbers_in_pairs(text_of(draft, kMethods, ""), stages);
   for (std::size_t stage = 0; stage < std::min(counts.size(), methods.size()); ++stage) {
     const bool is_uniform = methods[stage] == 0;
     if (is_uniform && counts[stage] > 1)
@@ -57,6 +49,14 @@ std::vector<std::int64_t> counts_of(Draft& draft, std::int64_t stages, const cha
 }
 
 }  // namespace
+
+std::vector<std::int64_t> numbers_in_pairs(const std::string& text, std::int64_t stages) {
+  const std::vector<std::int64_t> pairs = counts_in(text);
+  std::vector<std::int64_t> all;
+  for (std::size_t at = 0; at + 1 < pairs.size(); at += 2)
+    for (std::int64_t stage = 0; stage < pairs[at] && std::ssize(all) <= stages; ++stage) all.push_back(pairs[at + 1]);
+  return all;
+}
 
 void settle_recomputed_stages(Draft& draft) {
   ParallelPlan& plan = draft.plan;

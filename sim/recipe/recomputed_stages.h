@@ -5,9 +5,16 @@
 //   activations_checkpoint_layers_per_pipeline: 3                                so many fewer than the stage in front (NeMo 1)
 #pragma once
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "sim/recipe/draft.h"
 
 namespace sim {
+
+// "2 4 1 0": 4, 4, 0; not many more than there are stages.
+std::vector<std::int64_t> numbers_in_pairs(const std::string& text, std::int64_t stages);
 
 // The network and the pipeline degree are known.
 void settle_recomputed_stages(Draft& draft);

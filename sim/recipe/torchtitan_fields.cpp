@@ -115,7 +115,13 @@ void read_converters(const Value& v, Draft& d) {
   d.scales_products = true;
   if (in_blocks) d.scales = ScaleRecipe::Mx;
 }
+// Its section stands in TOML files that do not ask for it, too.
+bool asks_for_float8(const Draft& d) {
+  return !flag_of(d, std::string(kIsOfToml), false) || text_of(d, "model.converters", "").find("float8") != std::string::npos ||
+         flag_of(d, "float8.enable_float8_linear", false);
+}
 void read_float8_recipe(const Value& v, Draft& d) {
+  if (!asks_for_float8(d)) return v.note("is without effect: model.converters does not name float8", "name it there, if it is meant");
   constexpr std::string_view kNames[] = {"tensorwise", "rowwise", "rowwise_with_gw_hp"};
   d.scales = v.choice(kNames) == 0 ? ScaleRecipe::Tensorwise : ScaleRecipe::Rowwise;
   if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");

@@ -52,6 +52,16 @@ void read_method(const Value& v, Draft&) {
             "give the recipe of a fine-tuning (sft) or of a pretraining (pt)");
 }
 
+constexpr std::string_view kTasksOfPairs = "embedding reranker generative_reranker prm";
+
+// ms-swift's: texts in pairs or lists; of classes, one head less.
+void refuse_other_tasks(const Value& v, Draft&) {
+  if (has_name(kTasksOfPairs, v.text()))
+    v.wrong(fmt::format("is {}: a step whose samples are pairs or lists of texts", v.text()), "give the recipe of a fine-tuning");
+  else if (has_name("seq_cls", v.text()))
+    v.lost(v.text() + ": a head of classes; the plan's has all tokens", "mind the head's time and memory");
+}
+
 void read_longest(const Value& v, Draft& d) { d.sequence = v.count(); }
 
 void refuse_where_on(const Value& v, Draft&) {
@@ -180,6 +190,8 @@ constexpr Field kTrainerFields[] = {
     {"use_deepspeed", "", nullptr, only_said},
     {"swift", "", nullptr, only_said},  // ms-swift's subcommand: sft, pt
     {"trl", "", nullptr, only_said},    // its command, or a script of its examples
+    {"deepspeed_chat", "", nullptr, only_said},
+    {"task_type", "", nullptr, refuse_other_tasks},
     {"deepspeed", "deepspeed_config deepspeed_config_file",
      [](const ParallelPlan& p) { return written_if(p.zero_stage == 1 || p.zero_stage == 2, fmt::format("zero{}", p.zero_stage)); },
      only_said},
@@ -247,9 +259,10 @@ constexpr LostSetting kTrainerLost[] = {
      "additional_target",
      "other weights, or only some of their gradients, are trained"},
     {"unfrozen_parameters freeze_vision_tower freeze_multi_modal_projector freeze_language_model tune_mm_mlp_adapter "
-     "freeze_mm_mlp_adapter freeze_backbone",
+     "freeze_mm_mlp_adapter freeze_backbone freeze_llm freeze_vit freeze_aligner freeze_parameters freeze_parameters_*",
      "some of it is frozen; the plan trains all"},
-    {"vision_tower mm_* image_* video_* image_folder", "images beside the text: a network that is not the plan's"},
+    {"vision_tower mm_* image_* video_* image_folder max_pixels min_pixels vit_*",
+     "images beside the text: a network that is not the plan's"},
     {"ep_size moe_*", "how experts are placed; the plan has them on every rank"},
     {"neftune_noise_alpha label_smoothing_factor mixture_of_depths shift_attn rope_scaling rope_scaling.* overrides_of_model_config.*",
      "another network or loss, a little"},
@@ -270,7 +283,8 @@ constexpr LostSetting kTrainerLost[] = {
     {"activation_checkpointing_kwargs parallelism_config.* accelerator_config.*", "settings of Accelerate; the plan has its usual ones"},
 };
 constexpr std::string_view kTrainerWithoutEffect =
-    "use_cpu no_cuda output_dir overwrite_output_dir do_* num_train_epochs num_epochs max_steps lr_* warmup_* logging_* save_* "
+    "use_cpu no_cuda output_dir overwrite_output_dir do_* num_train_epochs num_epochs max_steps lr_* warmup_* num_warmup_steps logging_* "
+    "save_* "
     "saves_per_epoch "
     "eval_* evals_per_epoch "
     "evaluation_strategy per_device_eval_batch_size per_gpu_eval_batch_size prediction_loss_only predict_with_generate report_to run_name "
@@ -303,7 +317,8 @@ constexpr std::string_view kTrainerWithoutEffect =
     "use_data_parallel gc_steps processor_type skip_prepare_dataset cosine_* eta_min bnb_config_kwargs.* min_sample_len "
     "streaming_* revision_of_model curriculum_sampling jagged_restart_* otel_* use_otel_metrics use_wandb use_tensorboard merge_* "
     "model_class init_config* dist_config.dcp_* batching_workers_per_rank sample_backend max_new_tokens lr_scheduler_config.* "
-    "enable_wandb enable_mlflow log_model_summary profiler.* telemetry.* load_pretrained_weights adapter_model shard_for_eval "
+    "enable_thinking load_from_cache_file split_dataset_ratio add_version enable_wandb enable_mlflow log_model_summary profiler.* "
+    "telemetry.* load_pretrained_weights adapter_model shard_for_eval "
     "nccl_default_timeout_minutes "
     "data.train.* data.validation.* data.test.* save_mode tokenizer_kwargs.* bnb_4bit_* base_model_config ";
 
@@ -411,7 +426,9 @@ void take_names_of_swift(RecipeReading& reading) {
   const bool is_script = reading.command.find("llm_sft.py ") != std::string::npos;
   std::string_view found = is_script ? "sft" : "";
   for (const std::string_view subcommand : {"sft", "pt", "rlhf"})
-    if (reading.command.find(fmt::format("swift {} ", subcommand)) != std::string::npos) found = subcommand;
+    for (const std::string& start : {fmt::format("swift {} ", subcommand), fmt::format("swift.cli.{} ", subcommand),
+                                     fmt::format("swift/cli/{}.py ", subcommand), fmt::format("swift.cli.main {} ", subcommand)})
+      if (reading.command.find(start) != std::string::npos) found = subcommand;
   if (found.empty()) return;
   for (RecipeSetting& setting : reading.settings)
     if (setting.key == "batch_size") setting.key = "per_device_train_batch_size";
@@ -423,6 +440,11 @@ void take_names_of_trl(RecipeReading& reading) {
   constexpr std::string_view kStarts[] = {"trl sft ", "trl/examples/scripts/sft.py", "trl/scripts/sft.py", "trl.scripts.sft"};
   if (std::ranges::any_of(kStarts, [&](std::string_view start) { return reading.command.find(start) != std::string::npos; }))
     reading.settings.push_back({"trl", "sft"});
+}
+
+// Its first step, by the folder of the script: the others are of preferences.
+void take_names_of_deepspeed_chat(RecipeReading& reading) {
+  if (reading.command.find("step1_supervised_finetuning/") != std::string::npos) reading.settings.push_back({"deepspeed_chat", "sft"});
 }
 
 RecipeReading trainer_settings(const RecipeSource& source) {
@@ -438,6 +460,7 @@ RecipeReading trainer_settings(const RecipeSource& source) {
     reading = read_shell(source.text, source.path, source.given, is_known);
   take_names_of_swift(reading);
   take_names_of_trl(reading);
+  take_names_of_deepspeed_chat(reading);
   read_recipe_beside(source, reading);
   if (is_of_oumi(reading.settings)) reading.settings = arguments_of_oumi(reading.settings);
   for (RecipeSetting& setting : reading.settings) setting = trainer_setting(source.program, std::move(setting));

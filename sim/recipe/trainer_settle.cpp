@@ -12,7 +12,8 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kUsualTrainerBatch = 8, kUsualCutoff = 2048, kUsualLength = 1024, kUsualDeepSpeedBucket = 500'000'000;
+constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatLength = 512, kUsualCutoff = 2048, kUsualLength = 1024,
+                       kUsualDeepSpeedBucket = 500'000'000;
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
@@ -20,6 +21,7 @@ bool is_of_second_factory(const Draft& draft) { return draft.said.contains("dist
 bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
 bool is_of_trl(const Draft& draft) { return draft.said.contains("trl"); }
 bool is_of_deepspeed_chat(const Draft& draft) {
+  if (draft.said.contains("deepspeed_chat")) return true;
   return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
 }
 bool is_true(const Draft& draft, const std::string& key) { return said(draft, key) != nullptr; }
@@ -97,6 +99,12 @@ void settle_samples(Draft& draft) {
     draft.sequence = kUsualCutoff;
     draft.notes.push_back({"cutoff_len",
                            fmt::format("is not in the file: {} tokens are taken, as LLaMA-Factory has by itself now", kUsualCutoff),
+                           "write it, if it is another"});
+  }
+  if (!draft.sequence && is_of_deepspeed_chat(draft)) {
+    draft.sequence = kUsualChatLength;
+    draft.notes.push_back({"max_seq_len",
+                           fmt::format("is not in the file: {} tokens are taken, as DeepSpeed-Chat has by itself", kUsualChatLength),
                            "write it, if it is another"});
   }
   if (is_of_trl(draft)) take_habits_of_trl(draft);
@@ -307,7 +315,7 @@ void settle_adapters(Draft& draft) {
                                                                              : is_of_swift(draft)       ? 32
                                                                                                         : 0)));
   adapters.alpha = alpha == adapters.rank ? 0 : alpha;
-  adapters.dropout = std::clamp(number_of(draft, "lora_dropout", 0), 0.0, 0.99);
+  adapters.dropout = std::clamp(number_of(draft, "lora_dropout", is_of_swift(draft) ? 0.05 : 0), 0.0, 0.99);
   adapters.base = base_of(draft);
   draft.plan.model.adapters = with_targets(adapters, draft);
 }

@@ -54,5 +54,9 @@ TEST(AssignmentForm, ANameThatOnlyStandsForAValueSaysNoMore) {
   EXPECT_EQ(all, "seed=3;size=8;");
 }
 
+TEST(AssignmentForm, AnArgumentByTheSameNameElsewhere) {
+  EXPECT_EQ(assigned("t = make(steps=100)\ns = plan(steps=t.steps)\n"), "t=make;steps=100;s=plan;steps=100;");
+}
+
 }  // namespace
 }  // namespace sim

@@ -236,5 +236,22 @@ TEST(ImportRecipe, ATrainingWithoutGpusIsRefused) {
   EXPECT_EQ(testing::refusal_of("torchrun --nproc_per_node 8" + trainer + " --use_cpu False\n", context), "");
 }
 
+// What a fork calls a size may be what is missing.
+TEST(ImportRecipe, SizesOfAForkStandBesideWhatIsWrong) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line =
+      "python pretrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
+      "--bf16 --expert-model-parallel-size 4 ";
+  EXPECT_THAT(testing::refusal_of(line + "--experts-of-ours 8 --colour-of-ours red\n", context),
+              ::testing::AllOf(HasSubstr("expert degree 4"), HasSubstr("experts-of-ours"), ::testing::Not(HasSubstr("colour-of-ours"))));
+}
+
+TEST(ImportRecipe, NetworksOfImagesAreRefused) {
+  const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  for (const std::string script : {"pretrain_i2v.py", "pretrain_t2i_ours.py", "mine/pretrain_dit.py"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, testing::context_of(testing::gpu_plan({.data = 8}))),
+                HasSubstr("a network of images"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -34,5 +34,14 @@ TEST(MegatronAdapters, OtherTunersAreRefused) {
               HasSubstr("dora: no plan"));
 }
 
+TEST(MegatronAdapters, NamesOfMindSpeed) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const ImportedPlan plan = testing::imported(
+      "torchrun --nproc_per_node 8 posttrain_gpt.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length "
+      "32 --bf16 --lora-r 8 --lora-alpha 16 --lora-target-modules query_key_value dense dense_h_to_4h dense_4h_to_h\n",
+      context);
+  EXPECT_EQ(to_text(plan.plan.model.adapters), "rank 8 alpha 16 on qkv,o,gate_up,down");
+}
+
 }  // namespace
 }  // namespace sim

@@ -87,5 +87,17 @@ TEST(MegatronCore, AYamlWithACommandInItsComment) {
   EXPECT_EQ(read.plan.workload.global_batch, 8);
 }
 
+// Which of several a run takes, its code decides; a search tries many.
+TEST(MegatronCore, SeveralRecipesAreRefused) {
+  const std::string begin = "from nemo.collections import llm\none = llm.llama3_8b.pretrain_recipe(name='x')\n";
+  const std::string more =
+      "one.trainer.strategy.tensor_model_parallel_size = 2\none.data.micro_batch_size = 1\n"
+      "one.data.global_batch_size = 8\none.data.seq_length = 32\n";
+  EXPECT_EQ(testing::refusal_of(begin + "# other = llm.ours.pretrain_recipe()\n" + more, llama_of_core(4)), "");
+  EXPECT_THAT(testing::refusal_of(begin + "other = llm.qwen3_8b.finetune_recipe(name='y')\n" + more, llama_of_core(4)),
+              HasSubstr("2 of the program's own are begun here: llm.llama3_8b, llm.qwen3_8b"));
+  EXPECT_THAT(testing::refusal_of(begin + "search = AutoConfigurator(recipe=one)\n" + more, llama_of_core(4)), HasSubstr("is a search"));
+}
+
 }  // namespace
 }  // namespace sim

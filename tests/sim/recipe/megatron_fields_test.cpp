@@ -87,5 +87,52 @@ TEST(MegatronFields, AMethodWithoutAGranularity) {
   EXPECT_EQ(testing::imported(line + "--recompute-method block --recompute-in-advance\n", llamas(8)).plan.recompute, Recompute::Full);
 }
 
+// Megatron-DeepSpeed's inputs of recomputed blocks go to the host; without such blocks there are none.
+TEST(MegatronFields, WordsOfMegatronDeepSpeed) {
+  const std::string line = "--tensor-model-parallel-size 2 --micro-batch-size 1 --seq-length 32 --fp16 ";
+  const ParallelPlan plan =
+      testing::imported(line + "--checkpoint-activations --recompute-method uniform --checkpoint-in-cpu --gas 3\n", llamas(8)).plan;
+  EXPECT_EQ(plan.recompute, Recompute::Full);
+  EXPECT_TRUE(plan.offload_activations);
+  EXPECT_EQ(plan.num_microbatches(), 3);
+  EXPECT_FALSE(testing::imported(line + "--checkpoint-in-cpu --global-batch-size 8\n", llamas(8)).plan.offload_activations);
+}
+
+TEST(MegatronFields, BlocksOfStagesInPairs) {
+  const std::string line = "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 3 --micro-batch-size 1 --seq-length 32 --bf16 ";
+  RecipeContext context = llamas(3);
+  context.global_batch = 6;
+  EXPECT_THAT(blocks_of(testing::imported(line + "--num-layers-per-stage 2 1 1 2\n", context).plan), ElementsAre(1, 1, 2));
+  EXPECT_THAT(testing::refusal_of(line + "--num-layers-per-stage 2 2\n", context), HasSubstr("is of 2 stages"));
+}
+
+TEST(MegatronFields, AnOrderOfMindSpeed) {
+  const std::string line =
+      "--tensor-model-parallel-size 1 --pipeline-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 16 "
+      "--seq-length 32 --bf16 --schedules-method ";
+  const ParallelPlan plan = testing::imported(line + "dualpipev\n", llamas(4)).plan;
+  EXPECT_EQ(plan.schedule, "dualpipev");
+  EXPECT_EQ(plan.chunks, 2);
+  EXPECT_NE(testing::refusal_of(line + "of-ours\n", llamas(4)), "");
+}
+
+// What no plan has is told, not left out.
+TEST(MegatronFields, StepsThatPlansHaveNotAreTold) {
+  const auto lost_of = [](const std::string& more) {
+    return testing::text_of(
+        testing::imported("--tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 " + more + "\n",
+                          llamas(8))
+            .lost);
+  };
+  EXPECT_THAT(lost_of("--main-params-dtype fp16"), HasSubstr("main-params-dtype: fp16: masters in that type"));
+  EXPECT_THAT(lost_of("--main-params-dtype fp32"), ::testing::Not(HasSubstr("main-params-dtype")));
+  EXPECT_THAT(lost_of("--DDP-impl torch"), HasSubstr("reduced beside the backward"));
+  EXPECT_THAT(lost_of("--DDP-impl local"), ::testing::Not(HasSubstr("DDP-impl")));
+  EXPECT_THAT(lost_of("--optimizer-selection fused_ema_adamw"), HasSubstr("averages of all weights"));
+  EXPECT_THAT(lost_of("--optimizer muon --muon-num-ns-steps 7"), HasSubstr("is 7: the plan's matrices take 5 steps"));
+  EXPECT_THAT(lost_of("--optimizer muon --muon-num-ns-steps 5"), ::testing::Not(HasSubstr("muon-num-ns-steps")));
+  EXPECT_THAT(lost_of("--optimizer muon --muon-tp-mode duplicated"), HasSubstr("tensor ranks meet for each matrix"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -21,7 +21,8 @@ TEST(MegatronNames, UsualOnesAreKnown) {
 
 TEST(MegatronNames, WhatChangesTimeOrMemoryIsNotWithoutEffect) {
   for (const char* const name :
-       {"no-bias-swiglu-fusion", "no-rope-fusion", "empty-unused-memory-level", "no-scatter-gather-tensors-in-pipeline", "sft"})
+       {"no-bias-swiglu-fusion", "no-rope-fusion", "empty-unused-memory-level", "no-scatter-gather-tensors-in-pipeline", "sft",
+        "checkpoint-in-cpu", "DDP-impl", "optimizer-selection", "main-params-dtype", "muon-num-ns-steps", "disable-mamba-mem-eff-path"})
     EXPECT_FALSE(has_name(kMegatronWithoutEffect, name)) << name;
 }
 

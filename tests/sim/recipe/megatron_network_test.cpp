@@ -59,6 +59,9 @@ TEST(MegatronNetwork, ExpertsInTheWordsOfOthers) {
   EXPECT_TRUE(everywhere.experts->dense_layers.empty());
   EXPECT_EQ(everywhere.experts->capacity_factor, 0);
   EXPECT_EQ(network_of({{"num-experts", "8"}, {"moe-layer-freq", "1"}, {"first-k-dense-replace", "3"}}).experts->first_dense_layers, 3);
+  const ModelConfig second = network_of({{"num-experts", "8"}, {"moe-layer-freq", "2"}, {"first-k-dense-replace", "1"}});
+  EXPECT_EQ(second.experts->first_dense_layers, 2) << "of blocks 0 to 3 the third has experts";
+  EXPECT_EQ(second.experts->dense_layers, (std::vector<std::int64_t>{3}));
 }
 
 // MindSpeed's names of what Megatron-LM has.
@@ -216,6 +219,62 @@ TEST(MegatronNetwork, NamesOfMegatronDeepSpeed) {
           .plan.model;
   EXPECT_EQ(model.kv_heads, 2);
   EXPECT_EQ(model.norm, Norm::RmsNorm);
+}
+
+// FlagScale: a gated width, rounded up to a multiple, of which it takes a share.
+TEST(MegatronNetwork, NamesOfFlagScale) {
+  const std::map<std::string, std::string> gated = {{"swiglu", "true"}, {"hidden-size", "4096"}, {"multiple-of", "256"}};
+  EXPECT_EQ(network_of(gated).ffn, 11008);
+  EXPECT_EQ(network_of(gated).norm, Norm::LayerNorm);
+  std::map<std::string, std::string> wider = gated;
+  wider["hidden-size"] = "8192", wider["hidden-dim-multiplier"] = "1.3", wider["multiple-of"] = "4096",
+  wider["apply-layernorm-rms"] = "true";
+  EXPECT_EQ(network_of(wider).ffn, 28672);
+  EXPECT_EQ(network_of(wider).norm, Norm::RmsNorm);
+}
+
+// MegaBlocks: one expert for each token, with a capacity unless it is 0.
+TEST(MegatronNetwork, ExpertsOfMegaBlocks) {
+  const ModelConfig usual = network_of({{"num-experts", "8"}, {"moe-num-experts", "8"}});
+  EXPECT_EQ(usual.experts->topk, 1);
+  EXPECT_EQ(usual.experts->capacity_factor, 1);
+  const ModelConfig dropless =
+      network_of({{"num-experts", "8"}, {"moe-num-experts", "8"}, {"moe-top-k", "2"}, {"moe-capacity-factor", "0"}});
+  EXPECT_EQ(dropless.experts->topk, 2);
+  EXPECT_EQ(dropless.experts->capacity_factor, 0);
+}
+
+TEST(MegatronNetwork, OtherFlashKernelsAreTheSecondWithANote) {
+  const auto read = [](const std::string& name) {
+    return testing::imported(
+        "--micro-batch-size 1 --seq-length 32 --global-batch-size 8 --tensor-model-parallel-size 1 --bf16 " + name + "\n",
+        {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  };
+  EXPECT_EQ(read("--use-flash-attn-v1").plan.attention, AttentionWord::Flash2);
+  EXPECT_THAT(testing::text_of(read("--use-flash-attn-v1").notes), HasSubstr("is a kernel of its own; the plan has FlashAttention 2"));
+  EXPECT_EQ(testing::text_of(read("--use-flash-attn-v1").unknown), "");
+  EXPECT_THAT(testing::text_of(read("--use-flash-attn").notes), ::testing::Not(HasSubstr("FlashAttention 2")));
+}
+
+// MindSpeed deals experts out over tensor ranks, too; MegaBlocks over as many data ranks as divide them.
+TEST(MegatronNetwork, WhomExpertsAreDealtOutTo) {
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string network =
+      "python pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --max-position-embeddings 32 "
+      "--vocab-size 250 --bf16 --micro-batch-size 1 --global-batch-size 8 ";
+  const DeviceMesh mesh =
+      testing::imported(network +
+                            "--tensor-model-parallel-size 2 --sequence-parallel --num-experts 8 --expert-model-parallel-size 4 "
+                            "--moe-tp-extend-ep --moe-token-dispatcher-type alltoall\n",
+                        context)
+          .plan.mesh;
+  EXPECT_EQ(mesh.expert, 8);
+  EXPECT_EQ(mesh.expert_cut(), 1);
+  const ImportedPlan blocks = testing::imported(network + "--moe-num-experts 12 --moe-expert-model-parallelism\n", context);
+  EXPECT_EQ(blocks.plan.mesh.expert, 4);
+  EXPECT_EQ(blocks.plan.model.experts->experts, 12);
+  EXPECT_EQ(blocks.plan.token_dispatcher, TokenDispatcher::AllToAll);
+  EXPECT_THAT(testing::text_of(blocks.lost), HasSubstr("cuts 12 experts over 8 data ranks; the plan over 4"));
 }
 
 }  // namespace

@@ -494,5 +494,13 @@ TEST(Megatron, SizesOfACheckpointAreTold) {
   EXPECT_THAT(testing::text_of(read.lost), HasSubstr("use-checkpoint-args: true: sizes and degrees of the checkpoint"));
 }
 
+TEST(Megatron, WhatAnotherFileMayHoldIsDoubted) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line = "python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --more-of-ours ours.yaml ";
+  EXPECT_THAT(testing::text_of(testing::imported(line + "\n", context).unknown),
+              HasSubstr("bf16: and fp16 are not said, and more-of-ours names a file that may say them"));
+  EXPECT_THAT(testing::text_of(testing::imported(line + "--bf16\n", context).unknown), ::testing::Not(HasSubstr("bf16")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -20,7 +20,7 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       "--deepspeed_config $CONFIG";
   EXPECT_EQ(testing::imported(text, tiny_llama_on(4)).plan.zero_stage, 1);
   const std::string third =
-      "cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3, \"reduce_bucket_size\": 90000000}}\nEOT\n"
+      "cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3, \"reduce_bucket_size\": 9e7}}\nEOT\n"
       "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --fp16 --deepspeed "
       "--deepspeed_config ds.json";
   EXPECT_EQ(testing::imported(third, tiny_llama_on(4)).plan.bucket_size, Bytes(180'000'000));
@@ -134,6 +134,28 @@ TEST(MegatronWords, ValuesOfForksAreTold) {
   EXPECT_THAT(lost_of("--normalization LayerNorm"), ::testing::Not(HasSubstr("normalization")));
   EXPECT_THAT(lost_of("--num-experts 4 --expert-model-parallel-size 2 --moe-token-dispatcher-type alltoall_of_ours"),
               HasSubstr("another way of tokens to experts"));
+}
+
+TEST(MegatronWords, WordsThatNoReleaseKnowsAreTold) {
+  const auto unknown_of = [](const std::string& more) {
+    return testing::text_of(
+        testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 " + more + "\n",
+                          tiny_llama_on(8))
+            .unknown);
+  };
+  EXPECT_THAT(unknown_of("--transformer-impl ours"), HasSubstr("transformer-impl: ours is none of local, transformer_engine"));
+  EXPECT_THAT(unknown_of("--fp8-format ours"), HasSubstr("fp8-format: ours is none of hybrid"));
+  EXPECT_THAT(unknown_of("--recompute-granularity full --recompute-method ours --recompute-num-layers 1"),
+              HasSubstr("is none of uniform, block"));
+  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3"), "");
+}
+
+TEST(MegatronWords, GatheringBesideTheForwardNeedsReducing) {
+  const std::string line =
+      "--tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 "
+      "--use-distributed-optimizer --overlap-param-gather ";
+  EXPECT_THAT(testing::text_of(testing::imported(line + "\n", tiny_llama_on(8)).unknown), HasSubstr("stands without overlap-grad-reduce"));
+  EXPECT_EQ(testing::text_of(testing::imported(line + "--overlap-grad-reduce\n", tiny_llama_on(8)).unknown), "");
 }
 
 }  // namespace

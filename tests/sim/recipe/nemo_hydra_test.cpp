@@ -141,5 +141,12 @@ TEST(NemoHydra, TheExampleOfBertAsksForItsFile) {
   EXPECT_THAT(testing::refusal_of(line, context), ::testing::HasSubstr("megatron_bert_config.yaml"));
 }
 
+// Without Transformer Engine attention writes its scores out, unless another kernel is asked for.
+TEST(NemoHydra, KernelsWithoutTransformerEngine) {
+  EXPECT_EQ(by_nemo("  transformer_engine: False\n  use_flash_attention: False\n").plan.attention, AttentionWord::FusedSoftmax);
+  EXPECT_EQ(by_nemo("  transformer_engine: False\n  use_flash_attention: True\n").plan.attention, AttentionWord::Flash2);
+  EXPECT_EQ(by_nemo("  transformer_engine: True\n").plan.attention, by_nemo("").plan.attention);
+}
+
 }  // namespace
 }  // namespace sim

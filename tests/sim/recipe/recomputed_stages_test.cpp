@@ -59,5 +59,12 @@ TEST(RecomputedStages, ANumberForEachStageIsAskedFor) {
   EXPECT_THAT(refused("--custom-recompute-layers-per-stage some"), HasSubstr("is of 0 stages, and there are 4"));
 }
 
+TEST(RecomputedStages, NumbersInPairs) {
+  using ::testing::ElementsAre;
+  EXPECT_THAT(numbers_in_pairs("2 4 1 0", 3), ElementsAre(4, 4, 0));
+  EXPECT_THAT(numbers_in_pairs("9 1", 3), ElementsAre(1, 1, 1, 1)) << "one more, so that it is seen";
+  EXPECT_THAT(numbers_in_pairs("3", 3), IsEmpty());
+}
+
 }  // namespace
 }  // namespace sim

@@ -31,5 +31,19 @@ TEST(TorchtitanFields, AnotherNormOfOlderFilesIsTold) {
   EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), ::testing::HasSubstr("norm_type: is layernorm"));
 }
 
+// The section of a converter that nobody names says nothing.
+TEST(TorchtitanFields, ASectionThatNobodyAsksFor) {
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const auto read = [&](const std::string& model) {
+    return testing::imported("[model]\nname = \"llama3\"\nflavor = \"8B\"\n" + model +
+                                 "[training]\nlocal_batch_size = 1\nseq_len = 32\n[parallelism]\ndata_parallel_shard_degree = -1\n"
+                                 "[float8]\nrecipe_name = \"tensorwise\"\n",
+                             context);
+  };
+  EXPECT_FALSE(read("").plan.workload.precision.scales());
+  EXPECT_THAT(testing::text_of(read("").notes), ::testing::HasSubstr("does not name float8"));
+  EXPECT_TRUE(read("converters = [\"float8\"]\n").plan.workload.precision.scales());
+}
+
 }  // namespace
 }  // namespace sim

@@ -206,5 +206,16 @@ TEST(TrainerSettle, PairsBesideExpertsAreTold) {
   EXPECT_THAT(testing::text_of(testing::imported(text, context).lost), HasSubstr("all linear layers are asked for"));
 }
 
+// Its first step by the folder of its script, on data ranks alone.
+TEST(TrainerSettle, DeepSpeedChatWithoutAStage) {
+  const ImportedPlan read = testing::imported(
+      "deepspeed training/step1_supervised_finetuning/main.py --model_name_or_path here --data_path there --per_device_train_batch_size 2 "
+      "--deepspeed\n",
+      llama_for_yaml(8));
+  EXPECT_EQ(to_text(read.plan.workload.precision), "fp16");
+  EXPECT_EQ(read.plan.microbatch_size, 2);
+  EXPECT_EQ(read.plan.workload.sequence, 512);
+}
+
 }  // namespace
 }  // namespace sim

@@ -471,5 +471,25 @@ TEST(Trainer, FsdpWithoutAutoWrapHasOneUnit) {
   EXPECT_EQ(unit_of("--fsdp true"), 1);
 }
 
+// ms-swift by its module: the same names and defaults.
+TEST(Trainer, ModulesOfMsSwift) {
+  const std::string more =
+      " --model a/b --dataset c --max_length 32 --torch_dtype bfloat16 --per_device_train_batch_size 1 --deepspeed zero2\n";
+  for (const std::string begin : {"swift sft", "deepspeed --module swift.cli.sft", "torchrun --nproc_per_node 4 swift/cli/sft.py"}) {
+    const ParallelPlan plan = testing::imported(begin + more, llama_for_trainer(4)).plan;
+    EXPECT_EQ(plan.bucket_size, Bytes(2 * 200'000'000)) << begin;
+    ASSERT_TRUE(plan.model.adapters.has_value());
+    EXPECT_EQ(plan.model.adapters->dropout, 0.05);
+  }
+}
+
+TEST(Trainer, TasksOfPairsAndClasses) {
+  const std::string line =
+      "swift sft --model a/b --dataset c --max_length 32 --torch_dtype bfloat16 --per_device_train_batch_size 1 --task_type ";
+  for (const char* task : {"embedding", "generative_reranker"})
+    EXPECT_THAT(testing::refusal_of(line + task + "\n", llama_for_trainer(4)), HasSubstr("pairs or lists of texts"));
+  EXPECT_THAT(testing::text_of(testing::imported(line + "seq_cls\n", llama_for_trainer(4)).lost), HasSubstr("a head of classes"));
+}
+
 }  // namespace
 }  // namespace sim
