@@ -301,14 +301,14 @@ std::vector<Composition> of_steps_in_the_backward() {
               .masters = sim::Precision::Bf16}),
       inside({.name = "D1_steps_in_the_backward_adamw_8bit", .mesh = {}, .optimizer = sim::OptimizerKind::AdamW8bit}),
       inside({.name = "D2_steps_in_the_backward", .mesh = {.data = 2}}),
-      inside({.name = "D2_steps_in_the_backward_zero3", .mesh = {.data = 2}, .zero_stage = 3}),
-      inside({.name = "D2_steps_in_the_backward_zero3_two_blocks_a_unit_bf16",
+      inside({.name = "D2_steps_in_the_backward_on_shards", .mesh = {.data = 2}, .zero_stage = 3}),
+      inside({.name = "D2_steps_in_the_backward_on_shards_two_blocks_a_unit_bf16",
               .mesh = {.data = 2},
               .precision = sim::Precision::Bf16,
               .layers_per_unit = 2,
               .zero_stage = 3}),
       inside({.name = "D2_steps_in_the_backward_resnet", .mesh = {.data = 2}, .sequence = 1, .network = tiny_resnet}),
-      inside({.name = "D4R2_steps_in_the_backward_zero3", .mesh = {.data = 4, .replicas = 2}, .zero_stage = 3}),
+      inside({.name = "D4R2_steps_in_the_backward_on_shards", .mesh = {.data = 4, .replicas = 2}, .zero_stage = 3}),
       inside({.name = "D2C2_steps_in_the_backward", .mesh = {.data = 2, .context = 2}}),
   };
 }

@@ -177,6 +177,9 @@ TEST(Improvements, OfferTheProgramsOwnAttention) {
 // Where clipping is off and a step is one microbatch: gradients of one unit in place of all.
 TEST(Improvements, OfferStepsInTheBackwardToAPlanThatDoesNotFit) {
   SearchRequest asked = small_request({.devices = 4});
+  asked.model = gpt(6, 32);  // wide, of few words: gradients of its blocks are most of what there is
+  asked.model.vocabulary = 512;
+  asked.workload.sequence = 32;
   asked.training.gradient_clip = 0;
   sim::ParallelPlan plan = make_plan(asked, {.mesh = {.data = 4}, .recompute = sim::Recompute::Full});
   plan.microbatch_size = plan.workload.global_batch / 4;
@@ -186,7 +189,8 @@ TEST(Improvements, OfferStepsInTheBackwardToAPlanThatDoesNotFit) {
   const sim::ModelGraph model = sim::make_model_graph(plan);
   const sim::SimulationResult result = sim::simulate(model, plan);
   SearchRequest tight = request_like(plan);
-  tight.memory_limit = sim::Bytes(sim::simulate(model, inside).peak_memory.value() * 11 / 10);
+  tight.memory_limit = sim::Bytes(sim::simulate(model, inside).peak_memory.value() * 21 / 20);
+  tight.risk = 0.5;
   ASSERT_LT(*tight.memory_limit, result.peak_memory);
   tight.fixed = {{"zero", "0"}, {"tensor", "1"}, {"pipeline", "1"}, {"recompute", "full"}};
   const Improvements found = improvements(tight, {plan, result});

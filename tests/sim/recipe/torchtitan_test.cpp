@@ -234,7 +234,8 @@ TEST(Torchtitan, YamlOfPrimus) {
 
 // Of releases before 0.3: what clips nothing, whatever else stands there.
 TEST(Torchtitan, StepsEarlyInTheBackward) {
-  const std::string toml = "[training]\nlocal_batch_size = 4\nseq_len = 32\nmax_norm = 1.0\n[parallelism]\ndata_parallel_shard_degree = -1\n";
+  const std::string toml =
+      "[training]\nlocal_batch_size = 4\nseq_len = 32\nmax_norm = 1.0\n[parallelism]\ndata_parallel_shard_degree = -1\n";
   const ParallelPlan plan = testing::imported(toml + "[optimizer]\nearly_step_in_backward = true\n", llama_over(8)).plan;
   EXPECT_TRUE(plan.optimizer_in_backward);
   EXPECT_EQ(plan.training.gradient_clip, 0);
