@@ -350,6 +350,7 @@ void RowReader::read_recompute(const FieldReader& at) {
 MemoryQuestion read_question(const JsonReader& asked) {
   MemoryQuestion question;
   const std::string kind = asked.text("memory_kind", "");
+  if (kind.find("device") != std::string::npos) question.counter = MemoryCounter::Device;
   if (kind.find("reserved") != std::string::npos) question.counter = MemoryCounter::Reserved;
   if (kind.find("allocated") != std::string::npos) question.counter = MemoryCounter::Allocated;
   question.rank = static_cast<AskedRank>(asked.choice("memory_rank", kAskedRankNames, 0));

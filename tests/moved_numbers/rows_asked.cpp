@@ -54,6 +54,11 @@ Json tokens(const char* kind, const Json& plan) {
                 all, 8);
 }
 
+Json of_the_device(Json row) {
+  row["asked"]["memory_kind"] = "device total";
+  return row;
+}
+
 // Of the program's catalogue with the one that stands in.
 sim::SoftwareCatalog catalog_with(const sim::SoftwareStack* stand) {
   static const std::vector<std::string> names{"plain", "pytorch-ddp"};
@@ -119,6 +124,7 @@ std::vector<Question> of_rows() {
   ask("blocks alone", tokens("decoder_layer", Json::object()));
   for (const std::int64_t samples : {16, 20, 24, 28, 32, 40, 48, 56, 64})
     ask(fmt::format("memory of {} samples", samples), tokens("decoder", {{"micro_batch", samples}, {"global_batch", 8 * samples}}));
+  ask("memory of the whole device", of_the_device(tokens("decoder", Json::object())));
   all.push_back(row_asked("scratch of experts' products", experts(4), kLastYear, "megatron-core"));
   ask("a loss of several kernels", tokens("decoder", separate));
   ask("a loss of one kernel", tokens("decoder", fused));

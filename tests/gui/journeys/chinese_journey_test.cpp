@@ -170,7 +170,7 @@ const QRegularExpression& names() {
       "fairseq|Lightning|FairScale|OSS|ShardedDDP|TeraPipe|Seq1F1B|ByteScheduler|"
       "hierarchical|slices|tensors|copies|in place|broadcast|fp16|bf16|"
       "DeepSpeed|Transformers|unfused|fused softmax|efficient masked|efficient|FlashAttention|cudnn|cuDNN|"
-      "Accelerate|torchtitan|AZERTY|Dvorak|"
+      "Accelerate|torchtitan|torchtune|AZERTY|Dvorak|"
       "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP\\d?|hpZ|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
 }

@@ -321,15 +321,6 @@ TEST(Megatron, NewWeightsMayComeBesideTheNextForward) {
   EXPECT_THAT(testing::refused_by(kDeepSpeed, plan), HasSubstr("gathers new weights before the next forward"));
 }
 
-// No program that is written has a word for it.
-TEST(Megatron, WeightsAreSteppedBehindTheBackward) {
-  ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1});
-  plan.training.gradient_clip = 0;
-  plan.optimizer_in_backward = true;
-  for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan})
-    EXPECT_THAT(testing::refused_by(*program, plan), HasSubstr("steps when all gradients of a step are there"));
-}
-
 TEST(Megatron, ContextRanksInTwoLevels) {
   ParallelPlan plan = testing::gpu_plan({.data = 1, .context = 8, .context_inner = 2});
   plan.context_algorithm = ContextAlgorithm::Hierarchical;
@@ -492,14 +483,6 @@ TEST(Megatron, SizesOfACheckpointAreTold) {
       testing::imported("python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --use-checkpoint-args\n",
                         {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
   EXPECT_THAT(testing::text_of(read.lost), HasSubstr("use-checkpoint-args: true: sizes and degrees of the checkpoint"));
-}
-
-TEST(Megatron, WhatAnotherFileMayHoldIsDoubted) {
-  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
-  const std::string line = "python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --more-of-ours ours.yaml ";
-  EXPECT_THAT(testing::text_of(testing::imported(line + "\n", context).unknown),
-              HasSubstr("bf16: and fp16 are not said, and more-of-ours names a file that may say them"));
-  EXPECT_THAT(testing::text_of(testing::imported(line + "--bf16\n", context).unknown), ::testing::Not(HasSubstr("bf16")));
 }
 
 }  // namespace

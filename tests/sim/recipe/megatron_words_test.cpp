@@ -158,5 +158,13 @@ TEST(MegatronWords, GatheringBesideTheForwardNeedsReducing) {
   EXPECT_EQ(testing::text_of(testing::imported(line + "--overlap-grad-reduce\n", tiny_llama_on(8)).unknown), "");
 }
 
+TEST(MegatronWords, WhatAnotherFileMayHoldIsDoubted) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line = "python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --more-of-ours ours.yaml ";
+  EXPECT_THAT(testing::text_of(testing::imported(line + "\n", context).unknown),
+              HasSubstr("bf16: and fp16 are not said, and more-of-ours names a file that may say them"));
+  EXPECT_THAT(testing::text_of(testing::imported(line + "--bf16\n", context).unknown), ::testing::Not(HasSubstr("bf16")));
+}
+
 }  // namespace
 }  // namespace sim

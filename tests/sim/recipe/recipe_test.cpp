@@ -239,5 +239,14 @@ TEST(Recipe, WhatIsTrainedIsOfWhoeverStartsTheProgram) {
   EXPECT_THAT(refused, HasSubstr("--adapters"));
 }
 
+// No program that is written has a word for it.
+TEST(Recipe, WeightsAreSteppedBehindTheBackward) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1});
+  plan.training.gradient_clip = 0;
+  plan.optimizer_in_backward = true;
+  for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate, &kTorchtitan})
+    EXPECT_THAT(testing::refused_by(*program, plan), HasSubstr("steps when all gradients of a step are there"));
+}
+
 }  // namespace
 }  // namespace sim

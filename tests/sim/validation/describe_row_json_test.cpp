@@ -16,6 +16,8 @@ TEST(DescribeRow, WhichCounterOfWhichRankIsAsked) {
   row["asked"] = {{"memory_kind", "peak allocated (torch allocator), last rank, GiB"}, {"memory_rank", "last"}};
   EXPECT_EQ(describe(row).asked.counter, MemoryCounter::Allocated);
   EXPECT_EQ(describe(row).asked.rank, AskedRank::Last);
+  row["asked"] = {{"memory_kind", "device total as a tool shows it, GB"}};
+  EXPECT_EQ(describe(row).asked.counter, MemoryCounter::Device);
   row["workload"]["dropout"] = {{"attention", 0.1}, {"hidden", 0.1}};
   EXPECT_TRUE(describe(row).plan.cluster.software.dropout);
 }
