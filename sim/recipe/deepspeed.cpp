@@ -58,6 +58,8 @@ Written buffer_of_weights(const ParallelPlan& plan) {
   return written_if(largest > Drives::kWeightBuffer, std::to_string(largest));
 }
 
+bool overlaps_reduce(const ParallelPlan& plan) { return plan.cluster.software.name.empty() || plan.cluster.software.overlap_reduce; }
+
 constexpr Field kDeepSpeedFields[] = {
     {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -131,7 +133,11 @@ constexpr Field kDeepSpeedFields[] = {
      },
      true},
     {"zero_optimization.reduce_scatter", "", nullptr, read_reduce_scatter},
-    {"zero_optimization.overlap_comm", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0); }, only_said},
+    {"zero_optimization.overlap_comm", "",
+     [](const ParallelPlan& p) { return written_if(p.zero_stage > 0, overlaps_reduce(p) ? "true" : "false"); },
+     [](const Value& v, Draft& d) {
+       if (v.text() != "auto") d.overlaps_reduce = v.boolean();
+     }},
     {"zero_optimization.reduce_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
     {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, only_said},
@@ -377,6 +383,8 @@ void settle_deepspeed(Draft& draft) {
   settle_share(draft);
   ParallelPlan& plan = draft.plan;
   settle_engine_of_deepspeed(draft);
+  if (plan.zero_stage > 0)  // its default: stage 3 alone (runtime/zero/config.py)
+    plan.cluster.software.overlap_reduce = draft.overlaps_reduce.value_or(plan.zero_stage == 3);
   if (draft.is_bf16 && draft.is_fp16) draft.wrong.push_back({"bf16", "and fp16 are both enabled", "enable one precision"});
   const auto is_auto = [&](const std::string& key) { return draft.said.contains(key) && draft.said.at(key) == "auto"; };
   if (!draft.precision && (is_auto("bf16.enabled") || is_auto("fp16.enabled"))) {

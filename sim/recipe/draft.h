@@ -39,12 +39,12 @@ struct Draft {
   std::optional<Precision> precision;
   std::optional<ScaleRecipe> scales;        // of products in 8 or 4 bit, where scales_products
   std::optional<std::int64_t> local_batch;  // of a data rank: all its microbatches
-  std::optional<bool> fp32_gradients, reduces_each, sequence_parallel;
+  std::optional<bool> fp32_gradients, reduces_each, sequence_parallel, overlaps_reduce;
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
   bool scales_products = false, gathers_scaled = false, leaves_ends_unscaled = false;
   std::optional<std::int64_t> unscaled_first, unscaled_last;  // blocks at the ends, where leaves_ends_unscaled
   WireCodec weight_codec{}, gradient_codec{};                 // of what travels
-  bool overlaps_reduce = false, overlaps_gather = false;
+  bool overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens
   std::optional<std::size_t> part_of_predictions;      // where they stand, if apart from the head

@@ -275,7 +275,8 @@ const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::s
 void settle_buckets(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t data = plan.cluster.devices / std::max<std::int64_t>(1, std::int64_t{plan.mesh.tensor} * plan.mesh.pipeline);
-  if (!draft.overlaps_reduce && plan.zero_stage < 2) {
+  const bool overlaps = draft.overlaps_reduce.value_or(false);
+  if (!overlaps && plan.zero_stage < 2) {
     draft.bucket_elements.reset();
     plan.bucket_size = kOneBucket;
   } else if (!draft.bucket_elements) {
@@ -284,7 +285,7 @@ void settle_buckets(Draft& draft) {
   plan.prefetch = plan.zero_stage != 3 || draft.overlaps_gather ? 1 : 0;
   const bool gathers = draft.overlaps_gather && (plan.zero_stage == 1 || plan.zero_stage == 2);
   plan.overlap_weight_gather = gathers && data > plan.mesh.replicas && !plan.offload_optimizer;
-  if (gathers && plan.zero_stage == 1 && !draft.overlaps_reduce)
+  if (gathers && plan.zero_stage == 1 && !overlaps)
     draft.unknown.push_back({"overlap-param-gather",
                              "stands without overlap-grad-reduce, which Megatron-LM refuses: the plan gathers beside the forward",
                              "add --overlap-grad-reduce, or leave both out"});

@@ -83,7 +83,7 @@ void take_usual_recipe(Draft& draft) {
   if (names.empty()) return;
   draft.is_bf16 = draft.is_bf16 || is_open("bf16");
   if (is_open("use-distributed-optimizer")) draft.plan.zero_stage = std::max(draft.plan.zero_stage, 1);
-  draft.overlaps_reduce = draft.overlaps_reduce || is_open("overlap-grad-reduce");
+  draft.overlaps_reduce = draft.overlaps_reduce.value_or(false) || is_open("overlap-grad-reduce");
   draft.overlaps_gather = draft.overlaps_gather || is_open("overlap-param-gather");
   draft.unknown.push_back({"",
                            fmt::format("this file changes a recipe of the package, which may set what is not here: taken are {}", names),

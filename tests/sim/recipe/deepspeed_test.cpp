@@ -34,6 +34,25 @@ TEST(DeepSpeed, AFileOfAnyonesBecomesAPlan) {
   EXPECT_EQ(plan.plan.training.gradient_clip, 0);  // its default
 }
 
+// Without it a bucket is reduced where it fills up, and the backward waits. Its default is stage 3's alone.
+TEST(DeepSpeed, OverlapOfBucketsIsAsItSays) {
+  const auto overlaps = [](const std::string& zero) {
+    return testing::imported(R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": true}, "zero_optimization": {)" + zero + "}}",
+                             gpt_on(4))
+        .plan.cluster.software.overlap_reduce;
+  };
+  EXPECT_FALSE(overlaps(R"("stage": 2)"));
+  EXPECT_TRUE(overlaps(R"("stage": 2, "overlap_comm": true)"));
+  EXPECT_TRUE(overlaps(R"("stage": 3)"));
+  EXPECT_FALSE(overlaps(R"("stage": 3, "overlap_comm": false)"));
+  ParallelPlan plan = testing::gpu_plan({.data = 4, .pipeline = 1});
+  plan.zero_stage = 3;
+  plan.cluster.software = load_software("deepspeed");
+  EXPECT_THAT(testing::main_text(kDeepSpeed, plan), HasSubstr("\"overlap_comm\": true"));
+  plan.cluster.software.overlap_reduce = false;
+  EXPECT_THAT(testing::main_text(kDeepSpeed, plan), HasSubstr("\"overlap_comm\": false"));
+}
+
 TEST(DeepSpeed, APrecisionOfTheTrainersIsToldFirst) {
   const ImportedPlan plan = testing::imported(
       R"({"train_micro_batch_size_per_gpu": 2, "bf16": {"enabled": "auto"}, "fp16": {"enabled": "auto"}, "zero_optimization": {"stage": 1}})",

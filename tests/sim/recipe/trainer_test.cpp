@@ -306,6 +306,8 @@ TEST(Trainer, OlderNamesOfItsFilesHaveTheirBuckets) {
   const auto read = [&](const std::string& file) { return testing::imported(line + file + "\n", llama_for_trainer(4)).plan; };
   EXPECT_EQ(read("default-zero2").bucket_size, read("zero2").bucket_size);
   EXPECT_EQ(read("default-zero2").bucket_size, Bytes(400'000'000));
+  EXPECT_TRUE(read("default-zero2").cluster.software.overlap_reduce);
+  EXPECT_FALSE(read("zero2").cluster.software.overlap_reduce);
   EXPECT_EQ(read("default-zero3").persistence_threshold, read("zero3").persistence_threshold);
 }
 
