@@ -126,10 +126,10 @@ planner::SearchRequest searchRequest(const PlanQuestion& question) {
   planner::SearchRequest request;
   request.model = modelOf(question.model);
   request.cluster = clusterOf(question);
-  request.workload = {.sequence = question.sequence,
-                      .global_batch = question.global_batch,
-                      .precision = precisionOf(question, request.cluster.hardware.kind),
-                      .optimizer = sim::OptimizerKind::AdamW};
+  request.workload.sequence = question.sequence;
+  request.workload.global_batch = question.global_batch;
+  request.workload.precision = precisionOf(question, request.cluster.hardware.kind);
+  request.workload.optimizer = sim::OptimizerKind::AdamW;
   request.memory_limit = planner::memory_limit_of({.where = "memory limit", .value = question.memory_limit}, violations);
   if (!violations.empty()) throw sim::InputError("", violations);
   if (const std::vector<sim::Violation> found = planner::workload_violations(request); !found.empty())
