@@ -38,6 +38,23 @@ void expect_bounds_below(const SearchRequest& request, int* open = nullptr) {
   }
 }
 
+// Of open candidates, whatever became of others; how many of their plans are counted.
+std::int64_t bounded(const SearchRequest& request, bool (*is_counted)(const sim::ParallelPlan&)) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  Evaluator evaluator(request, model);
+  std::int64_t count = 0;
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    const Judgement judgement = evaluator.judge(candidate);
+    if (judgement.verdict != Verdict::Open) continue;
+    const sim::ParallelPlan plan = evaluator.plan(candidate);
+    count += is_counted(plan) ? 1 : 0;
+    const sim::SimulationResult result = simulate(model, plan);
+    EXPECT_LE(judgement.time.count(), result.step_time.count()) << to_text(candidate);
+    EXPECT_LE(judgement.memory.value(), result.peak_memory.value()) << to_text(candidate);
+  }
+  return count;
+}
+
 // Each word of a question by itself. An order that puts weight gradients off depends on what attention keeps.
 TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
   using Put = void (*)(SearchRequest&);
@@ -122,17 +139,7 @@ TEST(Evaluator, BoundsAreNeverAboveStepsThatCross) {
   for (SearchRequest request : small_requests())
     for (const Put put : kWords) {
       request.habits = put;
-      const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-      Evaluator evaluator(request, model);
-      for (const PlanCandidate& candidate : enumerate(request).candidates) {
-        const Judgement judgement = evaluator.judge(candidate);
-        if (judgement.verdict != Verdict::Open) continue;
-        const sim::ParallelPlan plan = evaluator.plan(candidate);
-        crossing += plan.crosses_steps() ? 1 : 0;
-        const sim::SimulationResult result = simulate(model, plan);
-        EXPECT_LE(judgement.time.count(), result.step_time.count()) << to_text(candidate);
-        EXPECT_LE(judgement.memory.value(), result.peak_memory.value()) << to_text(candidate);
-      }
+      crossing += bounded(request, [](const sim::ParallelPlan& plan) { return plan.crosses_steps(); });
     }
   EXPECT_GT(crossing, 50);
 }
@@ -148,17 +155,7 @@ TEST(Evaluator, BoundsAreNeverAboveStepsInTheBackward) {
       plan.optimizer_in_backward = true;
     };
     request.workload.global_batch = 4;
-    const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
-    Evaluator evaluator(request, model);
-    for (const PlanCandidate& candidate : enumerate(request).candidates) {
-      const Judgement judgement = evaluator.judge(candidate);
-      if (judgement.verdict != Verdict::Open) continue;
-      const sim::ParallelPlan plan = evaluator.plan(candidate);
-      ++inside;
-      const sim::SimulationResult result = simulate(model, plan);
-      EXPECT_LE(judgement.time.count(), result.step_time.count()) << to_text(candidate);
-      EXPECT_LE(judgement.memory.value(), result.peak_memory.value()) << to_text(candidate);
-    }
+    inside += bounded(request, [](const sim::ParallelPlan& plan) { return plan.optimizer_in_backward; });
   }
   EXPECT_GT(inside, 10);
 }
