@@ -30,7 +30,7 @@ MemoryBand plannedBand(const SimulatedPlan& plan, sim::DeviceId device) {
   const sim::DeviceResult& result = plan.result.devices[device.position()];
   const sim::MemoryInterval interval = sim::memory_interval(plan.plan, result.at_peak);
   return {.share = interval.half_width,
-          .above = interval.high(result.peak_memory) - sim::scaled(result.peak_memory, 1 + interval.half_width),
+          .above = interval.high(sim::Bytes{}),
           .name = phrase("80 % interval"),
           .out_of_memory = interval.chance_above(result.peak_memory, sim::usable_memory(plan.plan.cluster))};
 }

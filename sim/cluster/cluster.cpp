@@ -6,8 +6,11 @@ namespace sim {
 namespace {
 
 const double kUsualContextGib = SoftwareStack{}.context_gib;
-constexpr double kOfAProcess =
-    0.985;  // of the sold memory; the driver has the rest. nvidia-smi on H100: 81,559 MiB; PyTorch on A100 of 40 GB: 39.39 GiB
+// Of the sold memory; the driver has the rest. nvidia-smi on H100: 81,559 MiB; PyTorch on A100 of 40 GB: 39.39 GiB.
+constexpr double kOfAProcess = 0.985;
+
+// A program on a GPU, whose driver and libraries take their part.
+bool has_driver(const Cluster& cluster) { return cluster.hardware.kernels && !cluster.software.name.empty(); }
 
 }  // namespace
 
@@ -33,13 +36,12 @@ void deal_out(HardwareProfile& hardware, std::int32_t devices) {
 const SoftwareStack& habits_of(const Cluster& cluster) { return cluster.software.own_memory ? cluster.software : worker_software(); }
 
 Bytes process_memory(const Cluster& cluster) {
-  const bool is_bare = !cluster.hardware.kernels || cluster.software.name.empty();
-  return is_bare ? cluster.hardware.memory : scaled(cluster.hardware.memory, kOfAProcess);
+  return has_driver(cluster) ? scaled(cluster.hardware.memory, kOfAProcess) : cluster.hardware.memory;
 }
 
 Bytes usable_memory(const Cluster& cluster) {
   const Bytes memory = process_memory(cluster);
-  if (!cluster.hardware.kernels || cluster.software.name.empty()) return memory;
+  if (!has_driver(cluster)) return memory;
   const double context = std::max(cluster.software.context_gib, kUsualContextGib);  // there, though the program does not count it
   return std::max(Bytes(0), memory - Bytes(static_cast<std::int64_t>(context * (1 << 30))));
 }

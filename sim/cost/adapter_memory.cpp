@@ -11,6 +11,12 @@ namespace {
 // How many copies of its input are dropped: the operator behind it, A, reads one.
 std::int64_t adapter_pairs_of(const Operator& dropout) { return dropout.outputs / std::next(&dropout)->inputs; }
 
+// Of a frozen product's weight on a rank, which adapters stand beside; 0: it is none.
+std::int64_t frozen_numbers(const Operator& op, const DeviceMesh& mesh) {
+  const bool is_frozen = op.kind == OperatorKind::Linear && op.adapter == AdapterPart::None;
+  return is_frozen ? op.inputs * op.outputs / (op.split == TensorSplit::None ? 1 : mesh.tensor) : 0;
+}
+
 // Numbers of one of a segment's frozen products, which are made of a packed weight for each use. In the backward they stand beside the gradient of what the
 // product reads; when those in front of the last one are made, what that one read is gone. The worker's: other programs' measured rows are told without.
 void add_unpacked(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
@@ -18,10 +24,9 @@ void add_unpacked(SegmentMemory& memory, const SegmentSizes& size, const Segment
   const Bytes gone = size.elements(segment.has(OperatorKind::Attention) ? size.output : size.keeps_last ? size.ffn : 0);
   Bytes before_last{};
   for (const Operator& op : segment.operators) {
-    if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
-    const std::int64_t cuts = op.split == TensorSplit::None ? 1 : plan.mesh.tensor,
-                       inputs = op.split == TensorSplit::Columns ? op.inputs / cuts : op.inputs;
-    const Bytes numbers = size.element * (op.inputs * op.outputs / cuts);
+    const Bytes numbers = size.element * frozen_numbers(op, plan.mesh);
+    if (numbers == Bytes{}) continue;
+    const std::int64_t inputs = op.split == TensorSplit::Columns ? op.inputs / plan.mesh.tensor : op.inputs;
     memory.forward_temporary = std::max(memory.forward_temporary, numbers);
     memory.backward_temporary = std::max(memory.backward_temporary, before_last);
     before_last = numbers + size.elements(inputs) - gone;
@@ -33,8 +38,8 @@ void add_unpacked(SegmentMemory& memory, const SegmentSizes& size, const Segment
 void keep_unpacked(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   constexpr std::int64_t kWholeNumbers = 4 + 1;
   for (const Operator& op : segment.operators) {
-    if (op.kind != OperatorKind::Linear || op.adapter != AdapterPart::None) continue;
-    const std::int64_t numbers = op.inputs * op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor);
+    const std::int64_t numbers = frozen_numbers(op, plan.mesh);
+    if (numbers == 0) continue;
     memory.keep({"unpacked weights", size.element * numbers, op.modules});
     memory.forward_temporary = std::max(memory.forward_temporary, Bytes(kWholeNumbers * numbers));
   }
@@ -64,7 +69,10 @@ bool unpacks_by_operator(const ParallelPlan& plan) {
 
 void add_adapters(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   if (!plan.model.adapters) return;
-  unpacks_by_operator(plan) ? keep_unpacked(memory, size, segment, plan) : add_unpacked(memory, size, segment, plan);
+  if (unpacks_by_operator(plan))
+    keep_unpacked(memory, size, segment, plan);
+  else
+    add_unpacked(memory, size, segment, plan);
   for (const Operator& op : segment.operators)
     if (op.adapter == AdapterPart::Down) memory.keep({"what adapters hand on", size.elements(op.outputs), op.modules});
   add_dropped(memory, size, segment, plan);

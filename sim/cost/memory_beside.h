@@ -1,4 +1,5 @@
-// What a GPU rank's device holds beside the tensors of the simulated peak. Estimates, not measured yet: shown beside the peak, not part of it. Chances to run out count them (memory_interval.h).
+// What a GPU rank's device holds beside the tensors of the simulated peak. Estimates, not measured yet: shown beside the peak, not part of it.
+// Chances to run out count them (memory_interval.h).
 //
 //   NCCL   a communicator has two connections a channel (ring, tree) to receive from and to send to a neighbour. One to receive from holds the FIFOs of the
 //          three protocols (NCCL's src/init.cc: Simple 4 MiB, LL 512 KiB, LL128 4,915,200 bytes), one to send to its counters; both in pages of 2 MiB.

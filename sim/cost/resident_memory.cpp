@@ -163,9 +163,9 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   const Bytes weight = shards_masters(plan) ? plan.bytes(Numbers::Masters) : element;
   of(memory, MemoryCategory::Parameters) =
       weight * (strategy.shards_parameters ? elements.owned : elements.all) + element * elements.persistent + elements.frozen;
-  const bool comes_alone = drops_gradients(plan) && !has_buckets_beside(plan);
+  const bool come_and_go = (drops_gradients(plan) || plan.optimizer_in_backward) && !has_buckets_beside(plan);
   const std::int64_t kept = strategy.shards_gradients ? elements.owned - elements.passing : elements.all;
-  const std::int64_t resident = comes_alone || (plan.optimizer_in_backward && !has_buckets_beside(plan)) ? 0 : kept;
+  const std::int64_t resident = come_and_go ? 0 : kept;
   of(memory, MemoryCategory::Gradients) = bytes_per_sum(plan) * (resident + elements.summed_apart) + elements.of_codecs;
   const SoftwareStack& habits = habits_of(plan.cluster);
   if (habits.keeps_both_gradients && !plan.optimizer_in_backward && is_sixteen_bit(plan.workload.precision.compute()))
