@@ -175,6 +175,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices keep keys and values for a backward, which frozen blocks may not have", "use slices=1"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },
      "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.together > 1; },
+     "the worker makes each block again from an input of its own", "leave together out"},
     {"/recompute_scope",
      [](const ParallelPlan& p) {
        return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);

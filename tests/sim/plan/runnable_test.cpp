@@ -367,6 +367,8 @@ TEST(Runnable, BlocksAndFeedForwardsAreRecomputed) {
   }
   plan.recompute_scope.modules = plan.recompute_scope.modules | Module::LayerNorm;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+  plan.recompute_scope = {.together = 2};
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
 }
 
 TEST(Runnable, ModulesWithinSegmentsAreNotMadeAgainInSlicesOrDocuments) {
