@@ -85,7 +85,11 @@ MESHWRIGHT_INLINE UnitScales filled(const UnitScales& scales) {
           .inners = (scales.inners + kPieceInners - 1) / kPieceInners * kPieceInners,
           .order = scales.order};
 }
-MESHWRIGHT_INLINE std::int64_t place_of(std::int64_t outer, std::int64_t inner, const UnitScales& of_filled) {
+struct ScaledTile {
+  std::int64_t outer, inner;
+};
+MESHWRIGHT_INLINE std::int64_t place_of(const ScaledTile& tile, const UnitScales& of_filled) {
+  const auto [outer, inner] = tile;
   if (of_filled.order == ScaleOrder::OuterFirst) return inner * of_filled.outers + outer;
   if (of_filled.order == ScaleOrder::InnerFirst) return outer * of_filled.inners + inner;
   const std::int64_t piece = outer / kPieceOuters * (of_filled.inners / kPieceInners) + inner / kPieceInners;

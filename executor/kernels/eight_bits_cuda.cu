@@ -48,7 +48,7 @@ struct Tile {
   std::int64_t first_row, first_column;
 
   __device__ __forceinline__ float scale(std::int64_t row, std::int64_t column) const {
-    const std::int64_t at = (row >> shape.down) * tiles_of(shape.columns, shape.across) + (column >> shape.across);
+    const std::int64_t at = (row >> shape.down) * tiles_across(shape) + (column >> shape.across);
     return scale_of(of.largest[at], shape.format, shape.rule);
   }
 
@@ -92,7 +92,7 @@ __device__ __forceinline__ void store_inverse(const EightBitOperand<Number>& of,
   const UnitScales scales = scales_of_unit(shape), all = filled(scales);
   for (std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; at < all.outers * all.inners;
        at += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
-    const std::int64_t outer = at / all.inners, inner = at % all.inners, place = place_of(outer, inner, all);
+    const std::int64_t outer = at / all.inners, inner = at % all.inners, place = place_of({outer, inner}, all);
     const std::int64_t tile = shape.is_turned ? inner * scales.outers + outer : outer * scales.inners + inner;
     const bool is_there = outer < scales.outers && inner < scales.inners;
     const float scale = is_there ? scale_of(of.largest[tile], shape.format, shape.rule) : 1;

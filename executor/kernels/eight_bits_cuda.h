@@ -25,9 +25,12 @@ struct EightBitShape {
   EightBits format = EightBits::E4m3;
   ScaleRule rule = ScaleRule::Exact;
 };
-MESHWRIGHT_INLINE std::int64_t tiles_of(std::int64_t extent, std::int32_t side) { return extent > 0 ? ((extent - 1) >> side) + 1 : 0; }
+MESHWRIGHT_INLINE std::int64_t tiles_down(const EightBitShape& shape) { return shape.rows > 0 ? ((shape.rows - 1) >> shape.down) + 1 : 0; }
+MESHWRIGHT_INLINE std::int64_t tiles_across(const EightBitShape& shape) {
+  return shape.columns > 0 ? ((shape.columns - 1) >> shape.across) + 1 : 0;
+}
 MESHWRIGHT_INLINE UnitScales scales_of_unit(const EightBitShape& shape) {
-  const std::int64_t down = tiles_of(shape.rows, shape.down), across = tiles_of(shape.columns, shape.across);
+  const std::int64_t down = tiles_down(shape), across = tiles_across(shape);
   const bool is_square = shape.down > 0 && shape.across > 0;
   return {.outers = shape.is_turned ? across : down,
           .inners = shape.is_turned ? down : across,

@@ -23,7 +23,7 @@ std::vector<std::uint8_t> inverse_of(const std::vector<float>& largest, const Ei
   for (std::int64_t tile = 0; tile < scales.outers * scales.inners; ++tile) {
     const std::int64_t fast = shape.is_turned ? scales.outers : scales.inners, slow = tile / fast,
                        outer = shape.is_turned ? tile % fast : slow;
-    inverse[at(place_of(outer, shape.is_turned ? slow : tile % fast, all))] = 1 / scale_of(largest[at(tile)], shape.format, shape.rule);
+    inverse[at(place_of({outer, shape.is_turned ? slow : tile % fast}, all))] = 1 / scale_of(largest[at(tile)], shape.format, shape.rule);
   }
   std::vector<std::uint8_t> bytes;
   for (const float each : inverse) {
@@ -39,7 +39,7 @@ std::vector<std::uint8_t> inverse_of(const std::vector<float>& largest, const Ei
 // As the definition has it: number by number.
 template <class Number>
 Expected rounded(const std::vector<Number>& numbers, const std::vector<float>& largest, const EightBitShape& shape) {
-  const std::int64_t across = tiles_of(shape.columns, shape.across);
+  const std::int64_t across = tiles_across(shape);
   Expected result{.codes = std::vector<std::uint8_t>(numbers.size()), .inverse = inverse_of(largest, shape)};
   for (std::int64_t row = 0; row < shape.rows; ++row)
     for (std::int64_t column = 0; column < shape.columns; ++column) {
@@ -54,7 +54,7 @@ Expected rounded(const std::vector<Number>& numbers, const std::vector<float>& l
 // Magnitudes beside the largest of the numbers, above and below: some saturate, some lose all of their bits. One is 0.
 std::vector<float> magnitudes(const EightBitShape& shape) {
   std::vector<float> result;
-  const std::int64_t count = tiles_of(shape.rows, shape.down) * tiles_of(shape.columns, shape.across);
+  const std::int64_t count = tiles_down(shape) * tiles_across(shape);
   for (std::int64_t row = 0; row < count; ++row) result.push_back(row == 3 ? 0 : 0.7F * static_cast<float>(row % 11 + 1));
   return result;
 }

@@ -133,7 +133,7 @@ TEST(EightBitsTest, AUnitFindsTheScaleOfEachTile) {
       at::Tensor expected = at::ones({all.outers * all.inners});
       for (std::int64_t outer = 0; outer < by_unit.size(0); ++outer)
         for (std::int64_t inner = 0; inner < by_unit.size(1); ++inner)
-          expected[place_of(outer, inner, all)] = 1 / by_unit[outer][inner].item<float>();
+          expected[place_of({outer, inner}, all)] = 1 / by_unit[outer][inner].item<float>();
       const at::Tensor found = operand.inverse.to(at::kFloat), as_it_lies = order == ScaleOrder::OuterFirst ? found.t() : found;
       EXPECT_TRUE(as_it_lies.reshape({-1}).equal(expected)) << tile.rows << " " << tile.columns << " " << is_turned;
       EXPECT_EQ(operand.inverse.scalar_type(), rule == ScaleRule::Shared ? at::kFloat8_e8m0fnu : at::kFloat);

@@ -73,13 +73,6 @@ TEST(RecomputeScope, BlocksTogetherKeepOneInput) {
   EXPECT_THAT(violations(plan), ::testing::IsEmpty());
   plan.recompute_scope.together = 3;
   EXPECT_THAT(made_again(0), ::testing::ElementsAre(2, 3, 5, 7, 8, 10));
-  for (const auto& breaks : std::initializer_list<void (*)(ParallelPlan&)>{
-           [](ParallelPlan& p) { p.zero_stage = 3; }, [](ParallelPlan& p) { p.recompute_scope.every = 2; },
-           [](ParallelPlan& p) { p.recompute_scope.first = 2; }, [](ParallelPlan& p) { p.recompute = Recompute::None; }}) {
-    ParallelPlan wrong = plan;
-    breaks(wrong);
-    EXPECT_EQ(violations(wrong).size(), 1u);
-  }
 }
 
 // One of every chunk.
@@ -92,20 +85,6 @@ TEST(RecomputeScope, AStagesNumberIsOfEachOfItsParts) {
   EXPECT_TRUE(violations(plan).empty());
   plan.recompute_scope = {.by_stage = {1, 0, 0}};
   EXPECT_EQ(violations(plan).size(), 1u);
-}
-
-TEST(RecomputeScope, NeedsWhatItIsOf) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.recompute_scope.modules = Module::LayerNorm;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute = Recompute::Selective;
-  EXPECT_TRUE(violations(plan).empty());
-  plan.recompute_scope.first = 2;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute = Recompute::Full;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute_scope.modules = {};
-  EXPECT_TRUE(violations(plan).empty());
 }
 
 }  // namespace
