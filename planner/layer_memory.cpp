@@ -129,6 +129,11 @@ class Templates {
 
 // Of both kinds of backwards, whatever the order of the plan: which of them an action is depends on its place. Likewise of blocks.
 ActivationMemory made(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  if (plan.recompute_scope.together > 1) {  // by itself each; whose inputs are not kept, memory_bound knows
+    sim::ParallelPlan alone = plan;
+    alone.recompute_scope.together = 1;
+    return made(model, alone);
+  }
   const auto whole = [&](const sim::ParallelPlan& of) {
     return sim::may_be_whole(of) ? Templates(model, of, true).make() : sim::ByLayerKind<LayerMemories>();
   };

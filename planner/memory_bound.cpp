@@ -204,6 +204,8 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
     const LayerMemories& of_layer = memories(layer, run);
     const LayerMemory& memory = of_kind(of_layer, kind);
+    const Bytes made_again = !weight && plan_.makes_input_again(layer, run.microbatch) ? of_layer.received : Bytes{};
+    if (!forward) alive += made_again;
     const Bytes before_gradients = alive + of_layer.recompute_peak + gathered;
     if (kind == ActionKind::Backward && takes_gradients_) {
       if (run.first) alive += weights_->tied_gradients[layer.position()];
@@ -216,6 +218,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     else
       all.peak = std::max(all.peak, peak);
     alive += memory.change;
+    if (forward) alive -= made_again;
     if (forward && closes) alive += kept(unit, range);
     if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];

@@ -107,20 +107,21 @@ void RecomputationSpace::vary_all(std::vector<PlanCandidate>& all) {
 }
 
 bool spares_some(const sim::ParallelPlan& plan) {
-  return plan.recompute == sim::Recompute::Full && plan.recompute_scope != sim::RecomputeScope{};
+  return plan.recompute == sim::Recompute::Full && plan.recompute_scope != sim::RecomputeScope{.together = plan.recompute_scope.together};
 }
 
 // Of lists a number with the highest bit, and a hash in the others.
 std::int64_t number_of_list(const sim::RecomputeScope& scope) {
   constexpr int kBits = 49;
   std::uint64_t hash = static_cast<std::uint64_t>(scope.every) * 2 + (scope.but_last ? 1 : 0);
+  hash = sim::random_bits(sim::RandomKey{hash}, static_cast<std::uint64_t>(scope.together));
   for (const std::int32_t blocks : scope.by_stage) hash = sim::random_bits(sim::RandomKey{hash}, static_cast<std::uint64_t>(blocks));
   constexpr std::uint64_t kHighest = std::uint64_t{1} << kBits;
   return static_cast<std::int64_t>(kHighest | (hash & (kHighest - 1)));
 }
 
 std::int64_t scope_number(const sim::RecomputeScope& scope) {
-  if (!scope.by_stage.empty()) return number_of_list(scope);
+  if (!scope.by_stage.empty() || scope.together > 1) return number_of_list(scope);
   std::int64_t number = scope.but_last ? 1 : 0;
   number = number << 20 | (scope.every - 1);
   number = number << 20 | scope.first;

@@ -8,7 +8,6 @@
 #include <ATen/ops/frexp.h>
 #include <ATen/ops/ldexp.h>
 #include <ATen/ops/linalg_vector_norm.h>
-#include <ATen/ops/maximum.h>
 #include <ATen/ops/ones_like.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
@@ -19,7 +18,6 @@
 #include <cmath>
 #include <limits>
 #include <tuple>
-#include <vector>
 
 #include "executor/kernels/on_device.h"
 
@@ -95,31 +93,26 @@ at::Tensor rounded_by_loop(const at::Tensor& numbers, const at::Tensor& scales, 
   return result;
 }
 
-// Dimensions that a tile takes whole, where it takes one number of the others; else none.
-std::vector<std::int64_t> whole_dimensions(const Extents& extents) {
-  std::vector<std::int64_t> whole;
-  for (const auto& [dimension, extent] : {std::pair(0, extents.rows), {1, extents.columns}}) {
-    if (extent.tiles() == 1)
-      whole.push_back(dimension);
-    else if (extent.part > 1)
-      return {};
-  }
-  return whole;
+at::Tensor spread_over(const at::Tensor& of_tiles, const Extents& extents) {
+  return spread(spread(of_tiles, 0, extents.rows), 1, extents.columns);
+}
+
+// [outer, inner] in pieces (UnitScales); what fills them is 1.
+at::Tensor in_pieces(const at::Tensor& scales) {
+  const Extent outer{scales.size(0), kPieceOuters}, inner{scales.size(1), kPieceInners};
+  const at::Tensor whole = at::constant_pad_nd(scales, {0, inner.missing(), 0, outer.missing()}, 1);
+  return whole.view({outer.tiles(), 4, 32, inner.tiles(), kPieceInners}).permute({0, 3, 2, 1, 4}).reshape({-1}).to(at::kFloat8_e8m0fnu);
 }
 
 }  // namespace
 
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile) {
   if (numbers.is_cpu()) return largest_by_loop(numbers, tile);
-  const Extents extents(numbers, tile);
-  if (const std::vector<std::int64_t> whole = whole_dimensions(extents); !whole.empty())  // one pass
-    return at::linalg_vector_norm(numbers, std::numeric_limits<double>::infinity(), whole, /*keepdim=*/true, wide_type(numbers));
-  const auto [rows, columns] = extents;
+  const auto [rows, columns] = Extents(numbers, tile);
   const bool is_ragged = rows.missing() + columns.missing() > 0;
-  const at::Tensor wide = numbers.to(wide_type(numbers)),
-                   whole = is_ragged ? at::constant_pad_nd(wide, {0, columns.missing(), 0, rows.missing()}) : wide.contiguous();
-  const at::Tensor tiles = whole.view({rows.tiles(), rows.part, columns.tiles(), columns.part});
-  return at::maximum(tiles.amax({1, 3}), tiles.amin({1, 3}).neg_());
+  const at::Tensor whole = is_ragged ? at::constant_pad_nd(numbers, {0, columns.missing(), 0, rows.missing()}) : numbers,
+                   tiles = whole.view({rows.tiles(), rows.part, columns.tiles(), columns.part});
+  return at::linalg_vector_norm(tiles, std::numeric_limits<double>::infinity(), {1, 3}, /*keepdim=*/false, wide_type(numbers));  // one pass
 }
 
 at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule) {
@@ -136,8 +129,13 @@ UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, c
   if (on_device::has_kernels(numbers)) return on_device::unit_operand(numbers, largest, form);
   const at::Tensor scales = scales_of(largest, form.format, form.rule);
   const double most = format_of(form.format).largest;
-  const at::Tensor codes = (numbers * scales).clamp_(-most, most).to(type_of(form.format));
-  return {.codes = (form.is_turned ? codes.t() : codes).contiguous(), .inverse = scales.reciprocal().view({-1, 1})};
+  const at::Tensor codes = (numbers * spread_over(scales, Extents(numbers, form.tile))).clamp_(-most, most).to(type_of(form.format)),
+                   inverse = form.is_turned ? scales.reciprocal().t() : scales.reciprocal();
+  const bool is_square = form.tile.rows > 1 && form.tile.columns > 1;
+  return {.codes = (form.is_turned ? codes.t() : codes).contiguous(),
+          .inverse = form.rule == ScaleRule::Shared ? in_pieces(inverse)
+                     : is_square                    ? inverse.contiguous()
+                                                    : inverse.t().contiguous().t()};
 }
 
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile) {
@@ -145,8 +143,7 @@ at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBit
   if (numbers.is_cpu())
     return format == EightBits::E4m3 ? rounded_by_loop<c10::Float8_e4m3fn>(numbers, scales, tile, most)
                                      : rounded_by_loop<c10::Float8_e5m2>(numbers, scales, tile, most);
-  const Extents extents(numbers, tile);
-  const at::Tensor of_each = spread(spread(scales, 0, extents.rows), 1, extents.columns);
+  const at::Tensor of_each = spread_over(scales, Extents(numbers, tile));
   const at::Tensor result = (numbers.to(scales.scalar_type()) * of_each).clamp_(-most, most);
   return result.copy_(result.to(at::kFloat).to(type_of(format))).div_(of_each);
 }

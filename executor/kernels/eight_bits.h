@@ -24,14 +24,16 @@ at::Tensor scales_of(const at::Tensor& largest, EightBits format, ScaleRule rule
 at::ScalarType type_of(EightBits format);  // LibTorch's
 struct UnitForm {
   EightBits format;
-  ScaleRule rule;  // no Shared
+  ScaleRule rule;
   bool is_turned;  // the unit's rows are the numbers' columns
+  Tile tile;       // of the numbers; sides are powers of two, or more than there is
 };
 struct UnitOperand {
-  at::Tensor codes, inverse;  // float8 [m, k]; fp32 [m or 1, 1]: what they are multiplied with
+  at::Tensor codes,
+      inverse;  // float8 [m, k]; what they are multiplied with, a tile each: fp32, of Shared an 8-bit exponent, in the unit's order (UnitScales)
 };
-// What a unit is given. numbers: fp32 or of 16 bit [m, k], or turned [k, m]. largest: fp32, one magnitude, or one for each of the unit's rows. On a GPU one
-// kernel, elsewhere LibTorch's operators, with the same bits.
+// What a unit is given. numbers: fp32 or of 16 bit [m, k], or turned [k, m]. largest: fp32, of its tiles. On a GPU one kernel, elsewhere LibTorch's operators,
+// with the same bits.
 UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, const UnitForm& form);
 // numbers [rows, columns], of any strides. scales [tiles down, tiles across], in the type of the result: fp32, or fp64 of fp64 numbers.
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile);

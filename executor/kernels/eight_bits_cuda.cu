@@ -47,21 +47,24 @@ struct Tile {
   const EightBitShape& shape;
   std::int64_t first_row, first_column;
 
-  __device__ __forceinline__ float scale(std::int64_t row) const { return scale_of(of.largest[row], shape.format, shape.rule); }
+  __device__ __forceinline__ float scale(std::int64_t row, std::int64_t column) const {
+    const std::int64_t at = (row >> shape.down) * tiles_across(shape) + (column >> shape.across);
+    return scale_of(of.largest[at], shape.format, shape.rule);
+  }
 
-  // of_all: the scale, where all have one. Codes go to their place, or into `turned`.
-  __device__ __forceinline__ void round(TurnedTile& turned, float of_all) const {
+  // Codes go to their place, or into `turned`. Eight columns share a scale, or none do.
+  __device__ __forceinline__ void round(TurnedTile& turned) const {
     for (int piece = static_cast<int>(threadIdx.x); piece < kSide * kEights; piece += static_cast<int>(kThreads)) {
       const int down = piece / kEights, across = piece % kEights * 8;
       const std::int64_t row = first_row + down, column = first_column + across, count = shape.columns - column;
       if (row >= shape.rows || count <= 0) continue;
       const Eight<Number> numbers = take(of.numbers + row * shape.columns + column, count);
-      const float of_row = shape.has_row_scales && !shape.is_turned ? scale(row) : of_all;
+      const float of_eight = scale(row, column);
       EightCodes codes;
 #pragma unroll
       for (int i = 0; i < 8; ++i) {
-        const bool has_own = shape.has_row_scales && shape.is_turned && i < count;
-        codes.at[i] = eight_bit_code(load(numbers.at[i]) * (has_own ? scale(column + i) : of_row), shape.format);
+        const bool has_own = shape.across == 0 && i < count;
+        codes.at[i] = eight_bit_code(load(numbers.at[i]) * (has_own ? scale(row, column + i) : of_eight), shape.format);
       }
       if (!shape.is_turned) {
         store_codes(of.codes + row * shape.columns + column, codes, count);
@@ -83,21 +86,32 @@ struct Tile {
   }
 };
 
+// What fills a piece is 1.
+template <class Number>
+__device__ __forceinline__ void store_inverse(const EightBitOperand<Number>& of, const EightBitShape& shape) {
+  const UnitScales scales = scales_of_unit(shape), all = filled(scales);
+  for (std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; at < all.outers * all.inners;
+       at += static_cast<std::int64_t>(gridDim.x) * blockDim.x) {
+    const std::int64_t outer = at / all.inners, inner = at % all.inners, place = place_of({outer, inner}, all);
+    const std::int64_t tile = shape.is_turned ? inner * scales.outers + outer : outer * scales.inners + inner;
+    const bool is_there = outer < scales.outers && inner < scales.inners;
+    const float scale = is_there ? scale_of(of.largest[tile], shape.format, shape.rule) : 1;
+    if (shape.rule == ScaleRule::Shared)
+      static_cast<std::uint8_t*>(of.inverse)[place] = shared_exponent(scale);
+    else
+      static_cast<float*>(of.inverse)[place] = 1 / scale;
+  }
+}
+
 template <class Number>
 __global__ void __launch_bounds__(kThreads)
     eight_bits_kernel(const EightBitOperand<Number> of, const EightBitShape shape, std::int64_t tiles) {
   __shared__ TurnedTile turned;
-  const float of_all = scale_of(of.largest[0], shape.format, shape.rule);
-  const std::int64_t scales = !shape.has_row_scales ? 1
-                              : shape.is_turned     ? shape.columns
-                                                    : shape.rows,
-                     across = (shape.columns + kSide - 1) / kSide;
-  for (std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x; at < scales;
-       at += static_cast<std::int64_t>(gridDim.x) * blockDim.x)
-    of.inverse[at] = 1 / scale_of(of.largest[at], shape.format, shape.rule);
+  const std::int64_t across = (shape.columns + kSide - 1) / kSide;
+  store_inverse(of, shape);
   for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
     const Tile<Number> tile{of, shape, number / across * kSide, number % across * kSide};
-    tile.round(turned, of_all);
+    tile.round(turned);
     if (!shape.is_turned) continue;
     __syncthreads();
     tile.store(turned);

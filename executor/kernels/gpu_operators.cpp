@@ -8,7 +8,7 @@
 namespace executor {
 namespace {
 
-constexpr std::int32_t kAmpere = 80, kAda = 89, kHopper = 90;
+constexpr std::int32_t kAmpere = 80, kAda = 89, kHopper = 90, kBlackwell = 100, kDesks = 120;
 constexpr std::int64_t kWidestHead = 256, kNumbersOfSixteenBytes = 8, kBytesAtOnce = 16;
 
 bool has_sixteen_bits(at::ScalarType type) { return type == at::kBFloat16 || type == at::kHalf; }
@@ -35,15 +35,27 @@ bool attends_by_blocks(Card card, HeadNumbers heads) {
 
 // Blackwell's consumer cards (12.x) have none.
 bool multiplies_groups(Card card, GroupedNumbers numbers) {
-  const bool has_units = card.capability >= kHopper && card.capability < 120;
+  const bool has_units = card.capability >= kHopper && card.capability < kDesks;
   return has_units && numbers.type == at::kBFloat16 && numbers.inputs % kNumbersOfSixteenBytes == 0 &&
          numbers.outputs % kNumbersOfSixteenBytes == 0;
 }
 
+// Scales of blocks come four at a time: 4 rows, and along what is summed over 4 squares; elsewhere the last block is whole.
 bool multiplies_eight_bits(Card card, EightBitProduct product) {
-  const bool puts_out = product.output == at::kBFloat16 || (product.output == at::kFloat && !product.is_rowwise);
-  const std::int32_t since = product.is_rowwise ? kHopper : kAda;
-  return card.capability >= since && puts_out && product.inner % kBytesAtOnce == 0 && product.columns % kBytesAtOnce == 0;
+  struct Row {
+    std::int32_t since, before;
+    std::int64_t rows, inner;
+  };
+  constexpr std::int32_t kAny = 1000;
+  static constexpr Row kRows[] = {{kAda, kAny, 1, kBytesAtOnce},
+                                  {kHopper, kAny, 1, kBytesAtOnce},
+                                  {kHopper, kHopper + 1, 4, 128},
+                                  {kHopper, kHopper + 1, 4, 512},
+                                  {kBlackwell, kDesks, 1, 128}};
+  const Row& row = kRows[static_cast<std::size_t>(product.scales)];
+  const bool puts_out = product.output == at::kBFloat16 || (product.output == at::kFloat && product.scales != ScaledBy::Row);
+  return card.capability >= row.since && card.capability < row.before && puts_out && product.rows % row.rows == 0 &&
+         product.inner % row.inner == 0 && product.columns % kBytesAtOnce == 0;
 }
 
 }  // namespace executor

@@ -35,11 +35,13 @@ struct GroupedNumbers {
 };
 bool multiplies_groups(Card card, GroupedNumbers numbers);
 
-// at::_scaled_mm of 8-bit numbers: one scale a tensor, or one a row, which puts bf16 out.
+// at::_scaled_mm of 8-bit numbers, by what shares a scale: a tensor; a row, which puts bf16 out; 128 of a row beside 128 of another, or squares of 128 of a weight (Hopper's alone);
+// 32 of a row (Blackwell's).
+enum class ScaledBy : std::uint8_t { Tensor, Row, Blocks, Squares, Mx };
 struct EightBitProduct {
-  bool is_rowwise;
+  ScaledBy scales;
   at::ScalarType output;
-  std::int64_t inner, columns;  // what is summed over; of the result
+  std::int64_t rows, inner, columns;  // of the result, what is summed over, of the result
 };
 bool multiplies_eight_bits(Card card, EightBitProduct product);
 

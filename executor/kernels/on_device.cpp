@@ -8,6 +8,8 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <bit>
+
 #include "executor/kernels/cross_entropy_cuda.h"
 #include "executor/kernels/dropout_cuda.h"
 #include "executor/kernels/eight_bits_cuda.h"
@@ -225,24 +227,40 @@ at::Tensor gated_silu_backward(const at::Tensor& joint, const at::Tensor& output
   return result;
 }
 
+namespace {
+
+std::int32_t side_of(std::int64_t numbers) { return static_cast<std::int32_t>(std::bit_width(static_cast<std::uint64_t>(numbers))) - 1; }
+
+at::Tensor empty_scales(const UnitScales& scales, const at::TensorOptions& options) {
+  const UnitScales all = filled(scales);
+  switch (scales.order) {
+    case ScaleOrder::OuterFirst: return at::empty({all.inners, all.outers}, options).t();
+    case ScaleOrder::InnerFirst: return at::empty({all.outers, all.inners}, options);
+    case ScaleOrder::Pieces: break;
+  }
+  return at::empty({all.outers * all.inners}, options.dtype(at::kFloat8_e8m0fnu));
+}
+
+}  // namespace
+
 UnitOperand unit_operand(const at::Tensor& all, const at::Tensor& largest, const UnitForm& form) {
   const at::Tensor whole = all.contiguous(), magnitudes = largest.contiguous();
-  const std::int64_t rows = whole.size(0), columns = whole.size(1), scales = magnitudes.numel();
-  const UnitOperand result{at::empty(form.is_turned ? at::IntArrayRef({columns, rows}) : at::IntArrayRef({rows, columns}),
-                                     whole.options().dtype(type_of(form.format))),
-                           at::empty({scales, 1}, magnitudes.options())};
-  const EightBitShape shape{.rows = rows,
-                            .columns = columns,
+  const EightBitShape shape{.rows = whole.size(0),
+                            .columns = whole.size(1),
                             .is_turned = form.is_turned,
-                            .has_row_scales = scales > 1,
+                            .down = side_of(form.tile.rows),
+                            .across = side_of(form.tile.columns),
                             .format = form.format,
                             .rule = form.rule};
+  const at::IntArrayRef straight{shape.rows, shape.columns}, turned{shape.columns, shape.rows};
+  const UnitOperand result{at::empty(form.is_turned ? turned : straight, whole.options().dtype(type_of(form.format))),
+                           empty_scales(scales_of_unit(shape), magnitudes.options())};
   by_number(whole, [&]<class Number>(Number*) {
     if constexpr (!std::is_same_v<Number, double>)
       launch_eight_bits<Number>({.numbers = numbers<Number>(whole),
                                  .largest = numbers<float>(magnitudes),
                                  .codes = numbers<std::uint8_t>(result.codes),
-                                 .inverse = numbers<float>(result.inverse)},
+                                 .inverse = result.inverse.data_ptr()},
                                 shape, stream_of(whole));
     else
       TORCH_CHECK(false, "no unit of 8 bit takes fp64");

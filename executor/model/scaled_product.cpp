@@ -37,17 +37,27 @@ EightBits format_of(const RecipeRow& row, sim::Operand which) {
   return which == sim::Operand::OutputGradient ? row.gradients : EightBits::E4m3;
 }
 
-// One scale a tile: a matrix unit of LibTorch's knows none for these. (Blocks of 128 it has, in a layout of their own.)
-bool scales_tiles(sim::ScaleRecipe recipe) { return recipe == sim::ScaleRecipe::Blockwise || recipe == sim::ScaleRecipe::Mx; }
+ScaledBy scaled_by(sim::ScaleRecipe recipe, bool has_weight) {
+  switch (recipe) {
+    case sim::ScaleRecipe::Rowwise: return ScaledBy::Row;
+    case sim::ScaleRecipe::Blockwise: return has_weight ? ScaledBy::Squares : ScaledBy::Blocks;
+    case sim::ScaleRecipe::Mx: return ScaledBy::Mx;
+    default: return ScaledBy::Tensor;
+  }
+}
 
 }  // namespace
 
 at::Tensor ScaledProduct::by_unit(const Factor& left, const Factor& right, at::ScalarType type) const {
   const Card card = card_of(left.numbers.device());
-  if (!card.is_gpu || scales_tiles(recipe_) || left.numbers.scalar_type() == at::kDouble) return {};
+  if (!card.is_gpu || left.numbers.scalar_type() == at::kDouble) return {};
   const auto side = [](const Factor& of, bool is_inner) { return of.numbers.size((of.along == Along::Columns) == is_inner ? 1 : 0); };
   const at::ScalarType put_out = is_rowwise() ? at::kBFloat16 : type;
-  const EightBitProduct product{.is_rowwise = is_rowwise(), .output = put_out, .inner = side(left, true), .columns = side(right, false)};
+  const EightBitProduct product{.scales = scaled_by(recipe_, right.which == sim::Operand::Weight),
+                                .output = put_out,
+                                .rows = side(left, false),
+                                .inner = side(left, true),
+                                .columns = side(right, false)};
   return multiplies_eight_bits(card, product) ? unit_product(left, right, put_out) : at::Tensor();
 }
 
@@ -59,8 +69,9 @@ at::Tensor ScaledProduct::unit_product(const Factor& left, const Factor& right, 
 
 UnitOperand ScaledProduct::unit_operand(const Factor& of) const {
   const RecipeRow row = row_of(recipe_);
-  return executor::unit_operand(of.numbers, magnitudes(of.numbers, of.which, of.along),
-                                {.format = format_of(row, of.which), .rule = row.rule, .is_turned = of.along == Along::Rows});
+  return executor::unit_operand(
+      of.numbers, magnitudes(of.numbers, of.which, of.along),
+      {.format = format_of(row, of.which), .rule = row.rule, .is_turned = of.along == Along::Rows, .tile = tile_of(of.which, of.along)});
 }
 
 at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {

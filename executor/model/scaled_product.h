@@ -1,6 +1,6 @@
 // The operands of y = x W^T, of dx = dy W and of dW = dy^T x, rounded to 8 bit before they are multiplied; which numbers share a scale, a recipe says
 // (sim/cluster/scale_recipe.h). The products are made in fp32, of fp64 numbers in fp64: a matrix unit sums in fp32, too. Where a
-// GPU has 8-bit units for a recipe (delayed, tensorwise and rowwise on Hopper), they make the product of the same rounded numbers.
+// GPU has 8-bit units for a recipe (all on Hopper but mx, which is Blackwell's), they make the product of the same rounded numbers.
 //
 //   delayed     one a tensor, of maxima of steps before       inputs and weights e4m3, gradients e5m2 (Transformer Engine's hybrid)
 //   tensorwise  one a tensor                                  the same

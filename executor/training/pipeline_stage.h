@@ -188,6 +188,10 @@ class PipelineStage {
   bool keeps_norm(const sim::TaskKey& key) const {
     return key.phase == sim::Phase::Recompute || (goes_back(key.layer) && !plan_.recomputes(key.layer, key.microbatch));
   }
+  bool ends_again(const sim::TaskKey& key) const {  // of what is recomputed, nobody reads more
+    return key.phase == sim::Phase::Recompute && is_last_segment(key) &&
+           !plan_.makes_input_again(sim::LayerIndex(key.layer.value() + 1), key.microbatch);
+  }
   bool goes_back(sim::LayerIndex layer) const { return reach_[layer.position()] != sim::BackwardReach::None; }
   void end_backward(sim::LayerIndex layer);
   // What a unit in full precision reads is cast to its own type, and what it hands on to that of the others: itself where they have one. Between two such

@@ -64,8 +64,10 @@ void PipelineStage::embedding_backward(const sim::TaskKey& key) {
   view(key).embedding->look_up_backward(std::exchange(partial_, {}), tokens(batch_.ids, key));
 }
 
-// A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again.
+// A block that is recomputed keeps its input, into which its norm writes a sum that waits, and starts from it again; one that is recomputed together with those
+// in front of it goes on from these.
 void PipelineStage::enter_block(const sim::TaskKey& key) {
+  if (plan_.makes_input_again(key.layer, key.microbatch)) return;
   if (!plan_.recomputes(key.layer, key.microbatch) || part_of(key.operation) != Part::Attention || !goes_back(key.layer)) return;
   at::Tensor& input = block_activations(key).input;
   if (key.phase == sim::Phase::Recompute)
@@ -165,8 +167,7 @@ bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
 
 // What a feed-forward puts out is made again where a norm behind it reads it in the backward.
 bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
-  const bool is_last = key.phase == sim::Phase::Recompute && is_last_segment(key);
-  return is_last && (recomputes_module(key) || !segment_of(key).norm_behind());
+  return ends_again(key) && (recomputes_module(key) || !segment_of(key).norm_behind());
 }
 
 at::Tensor PipelineStage::norm_behind(const sim::TaskKey& key, ResidualStream stream) {
@@ -190,7 +191,7 @@ void PipelineStage::segment_residual(const sim::TaskKey& key) {
   if (is_beside_attention(key)) sum_up(sum);
   sum = add_residual(sum, std::move(product), bias, residual_dropout(key), plan_.model.residual_factor);
   if (segment.norm_behind() && norms_sum()) sum = {.value = norm_behind(key, std::move(sum)), .addend = {}};
-  if (key.phase == sim::Phase::Recompute && is_last_segment(key))
+  if (ends_again(key))
     again_ = {};
   else if (leaves_full_block(key) || !has_next_norm(key))
     sum_up(sum);

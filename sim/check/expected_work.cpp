@@ -419,10 +419,11 @@ void StageWork::backward(const Turn& m, ChunkIndex c) {
     last_.push_back(forwards_.at({m, layer}));
     if (is_again(m.microbatch, layer, range)) {
       const Positions gradient = std::move(last_);  // does not hold up recomputing
-      last_ = {forwards_.at({m, layer})};
+      const LayerIndex first = first_again(layer, range);
+      last_ = {forwards_.at({m, first})};
       if (waits_on_host(layer))
         last_.push_back(copy_input(at(m, c, layer, Phase::Backward), Operation::CopyToDevice, {copied_.at({m, layer})}));
-      say_again(at(m, c, layer, Phase::Recompute));
+      for (LayerIndex each = first; each <= layer; each = LayerIndex(each.value() + 1)) say_again(at(m, c, each, Phase::Recompute));
       last_.insert(last_.end(), gradient.begin(), gradient.end());
     }
     say_backward(at(m, c, layer, Phase::Backward));

@@ -97,7 +97,10 @@ class StageWork {
   }
   bool norms_behind() const { return plan_.model.norm_place != NormPlace::Before; }
   // A norm behind the sum reads it; a program runs the block to its end.
-  bool repeats_all() const { return norms_behind() || (habits_of(plan_.cluster).repeats_blocks && plan_.recompute == Recompute::Full); }
+  bool repeats_all() const {
+    return norms_behind() ||
+           (plan_.recompute == Recompute::Full && (habits_of(plan_.cluster).repeats_blocks || plan_.recompute_scope.together > 1));
+  }
   BlockHalf half(LayerIndex of) const {
     const std::vector<BlockHalf>& halves = plan_.model.halves;
     const std::size_t block = block_of(of).position();
@@ -120,11 +123,19 @@ class StageWork {
     if (layer == LayerIndex(0) || layer == model_.head()) return false;
     if (plan_.recompute != Recompute::Full) return repeats_feed_forward(layer);
     const RecomputeScope& scope = plan_.recompute_scope;
-    const std::int32_t number = layer.value() - std::max(part.begin.value(), 1) + 1;  // of the part's blocks, from 1
+    const std::int32_t number = number_in(part, layer);
     const bool has_number = scope.first > 0 || !scope.by_stage.empty();
     const std::int32_t most = scope.by_stage.empty() ? scope.first : scope.by_stage[stage_.position()];
-    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (!has_number || number <= most) && number % scope.every == 0;
+    const bool ends_group = number % scope.together == 0 || layer.value() + 1 == std::min(part.end.value(), model_.head().value());
+    return !(scope.but_last && m.value() + 1 == plan_.num_microbatches()) && (!has_number || number <= most) && number % scope.every == 0 &&
+           ends_group;
   }
+  LayerIndex first_again(LayerIndex layer, const LayerRange& part) const {  // of those that are made again in front of its backward
+    return LayerIndex(layer.value() - (number_in(part, layer) - 1) % plan_.recompute_scope.together);
+  }
+  std::int32_t number_in(const LayerRange& part, LayerIndex layer) const {
+    return layer.value() - std::max(part.begin.value(), 1) + 1;
+  }                                            // of its blocks, from 1
   bool ends_encoder(LayerIndex layer) const {  // with a norm, as norms_behind
     const std::optional<EncoderForm>& form = plan_.model.encoder;
     return form && form->final_norm && layer.value() == form->layers;

@@ -114,6 +114,7 @@ MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
           .has_end = parts.has(segment.last_core()),
           .ends_layer = is_last && std::cmp_equal(parts.last, segment.parts.size()),
           .is_in_last_segment = is_last,
+          .is_for_nobody = is_last && !is_read_again(key),
           .splits = splits(key),
           .is_again = is_block(key.layer) && !keeps_nothing(key.layer) && segment.modules.meets(plan_.recomputed_modules()),
           .drops_input = by_operators && parts.segment > 0,
@@ -282,7 +283,12 @@ void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
 
 bool MemoryEffects::is_for_nobody(const Task& sum) const {
   if (sum.key.phase != Phase::Recompute || sum.key.operation != Operation::ReduceScatter) return false;
-  return std::cmp_equal(piece_of(sum.key).parts.segment + 1, model_.layer(sum.key.layer).segments.size());
+  return std::cmp_equal(piece_of(sum.key).parts.segment + 1, model_.layer(sum.key.layer).segments.size()) && !is_read_again(sum.key);
+}
+
+// By the next block, which is made again together with it.
+bool MemoryEffects::is_read_again(const TaskKey& key) const {
+  return plan_.makes_input_again(LayerIndex(key.layer.value() + 1), key.microbatch);
 }
 
 const Piece& MemoryEffects::piece_of(const TaskKey& key) const {

@@ -33,6 +33,12 @@ class MemoryEffects {
   bool splits(const TaskKey& key) const { return splits_ && !whole_.has(key); }  // its weights' gradients are a task behind it
   const Piece& piece_of(const TaskKey& key) const;                               // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
+  bool is_read_again(const TaskKey& key) const;
+  std::uint8_t place_in_group(
+      const TaskKey& key) const {  // of blocks that are made again together: whether others of it stand in front, behind
+    if (plan_.recompute_scope.together == 1 || !key.layer.exists() || !key.microbatch.exists()) return 0;
+    return static_cast<std::uint8_t>((plan_.makes_input_again(key.layer, key.microbatch) ? 1 : 0) | (is_read_again(key) ? 2 : 0));
+  }
   bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
   bool comes_early(const Task& gather) const;
   bool follows_units() const { return follows_units_; }  // then units are unit_memory's
@@ -53,13 +59,14 @@ class MemoryEffects {
     bool has_begin = false, has_end = false;  // of the core, in the order of a forward
     bool ends_layer = false;                  // in the order of a forward
     bool is_in_last_segment = false;
-    bool splits = false;       // its weights wait for a task of their own
-    bool is_again = false;     // its core is recomputed as a module, from what its norm put out
-    bool drops_input = false;  // by operators: the stream inside a block is made again, too
-    Bytes made_again{};        // by operators, when its backward begins
-    Bytes unread{};            // of the whole block, when that of its first segment ends
-    Bytes stream{}, hidden{};  // in its unit's precision: of this rank, of all tokens of a microbatch
-    Bytes came{};              // the stream as its layer reads it
+    bool is_for_nobody = false;  // what it puts out, when it is made again
+    bool splits = false;         // its weights wait for a task of their own
+    bool is_again = false;       // its core is recomputed as a module, from what its norm put out
+    bool drops_input = false;    // by operators: the stream inside a block is made again, too
+    Bytes made_again{};          // by operators, when its backward begins
+    Bytes unread{};              // of the whole block, when that of its first segment ends
+    Bytes stream{}, hidden{};    // in its unit's precision: of this rank, of all tokens of a microbatch
+    Bytes came{};                // the stream as its layer reads it
     Bytes cast_in{},
         cast_out{};  // of a unit in full precision that reads here what others have, or hands on to them: its stream less theirs
     // Streams of further depths, which predictions that stand apart hand to the head: put out, and gradients of them that end with a layer's backward.

@@ -22,6 +22,7 @@ struct EffectKey {
       splits = false;       // its weights' gradients are a task behind it
   BucketIndex bucket;
   Phase phase{};
+  std::uint8_t in_group = 0;  // of blocks that are made again together
   Operation operation{};
   MeshAxis group{};
   Bytes payload{};
@@ -40,7 +41,7 @@ struct EffectKeyHash {
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
-        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u));
+        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u) | static_cast<std::uint64_t>(key.in_group) << 4);
     return static_cast<std::size_t>(hash);
   }
 };
@@ -64,6 +65,7 @@ struct MemoryModel::State {
             .splits = effects.splits(task.key),
             .bucket = task.bucket,
             .phase = task.key.phase,
+            .in_group = effects.place_in_group(task.key),
             .operation = task.key.operation,
             .group = task.key.group,
             .payload = task.payload,

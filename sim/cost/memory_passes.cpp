@@ -24,7 +24,8 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
   if (!again) effect.take_at_end(MemoryCategory::Activations, role.further_out);
   // Streams that it hands on: half a block has none; with what it reads, where nobody reads that again.
-  const bool ends_input = key.phase == Phase::Forward && keeps_nothing(key.layer) && key.layer != LayerIndex(0);
+  const bool is_read_again = keeps_nothing(key.layer) ? key.layer == LayerIndex(0) : !plan_.makes_input_again(key.layer, key.microbatch);
+  const bool ends_input = key.phase == Phase::Forward && !is_read_again;
   const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - (ends_input ? 0 : 1);
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if (is_forgotten && role.ends_layer && within > 0)
@@ -78,7 +79,7 @@ void MemoryEffects::core_forward(Writer& effect, const Role& role, bool forgets,
   if (!role.has_end) return;
   if (forgets && cuts_sequence(role.segment)) effect.free_at_end(MemoryCategory::Activations, memory.normalized);
   if (!role.segment.leaves_tensor()) return;
-  if (again && role.is_in_last_segment)
+  if (again && role.is_for_nobody)
     effect.hold(MemoryCategory::Temporaries, hidden_or_stream(role));
   else
     effect.take(MemoryCategory::Activations, hidden_or_stream(role));

@@ -412,7 +412,7 @@ void Writer::weight_gradient(const Operator& op) {
 
 // Saving its inputs is the last that a program with early_stop does again of a block or module: behind them nothing of a product is read.
 bool leaves_last_product(const ParallelPlan& plan, const std::vector<Piece>& pieces, const LayerTask& task) {
-  return task.phase == Phase::Recompute && habits_of(plan.cluster).early_stop &&
+  return task.phase == Phase::Recompute && habits_of(plan.cluster).early_stop && plan.recompute_scope.together == 1 &&
          ends_recompute(pieces, plan.recompute != Recompute::Full, task.operation);
 }
 

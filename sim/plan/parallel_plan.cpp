@@ -174,12 +174,22 @@ StageCut even_cut(std::int64_t inner_layers, PipelineShape shape) {
   return cut;
 }
 
+namespace {
+std::int32_t block_in_part(const ParallelPlan& plan, LayerIndex layer) {
+  return layer.value() - std::max(1, plan.part_of(layer).begin.value());
+}
+}  // namespace
+
 bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) const {
   const bool is_inner = LayerIndex(0) < layer && layer < head();
   if (!is_inner || recompute != Recompute::Full) return false;
   if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
-  const std::int32_t position = layer.value() - std::max(1, part_of(layer).begin.value());
-  return recompute_scope.holds_for_block(position, site(virtual_stage(layer)).stage);
+  return recompute_scope.holds_for_block(block_in_part(*this, layer), site(virtual_stage(layer)).stage);
+}
+
+bool ParallelPlan::makes_input_again(LayerIndex layer, MicrobatchIndex microbatch) const {
+  if (recompute_scope.together == 1 || layer >= head()) return false;
+  return recomputes(layer, microbatch) && block_in_part(*this, layer) % recompute_scope.together != 0;
 }
 
 }  // namespace sim

@@ -211,7 +211,8 @@ struct ParallelPlan {
   std::int32_t virtual_stage(LayerIndex layer) const;  // that has it
   ChunkSite site(std::int32_t virtual_stage) const;
   ShardShape shard_shape() const;                                       // of what an action works on: a microbatch, or a slice of it
-  bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone
+  bool recomputes(LayerIndex layer, MicrobatchIndex microbatch) const;  // as a whole: a block keeps its input alone, or not even that:
+  bool makes_input_again(LayerIndex layer, MicrobatchIndex microbatch) const;  // blocks before it are computed again together with it
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }

@@ -112,11 +112,12 @@ constexpr FieldAccess kPrecision{
         "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
         "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32; without "
         "scales: blocks:0,31=bf16"};
-constexpr FieldAccess kRecomputeScope{
-    .kind = FieldKind::Text,
-    .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
-    .set = set_recompute_scope,
-    .grammar = "modules moe_act,layernorm; first 4 (blocks of each chunk), every 2, but_last (microbatch)"};
+constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
+                                      .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
+                                      .set = set_recompute_scope,
+                                      .grammar =
+                                          "modules moe_act,layernorm; first 4 (blocks of each chunk), every 2, together 4 (blocks that "
+                                          "keep one input), but_last (microbatch)"};
 constexpr FieldAccess kAdapters{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },

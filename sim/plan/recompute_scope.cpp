@@ -54,6 +54,7 @@ std::string to_text(const RecomputeScope& scope) {
   if (scope.first > 0) words.push_back(fmt::format("first {}", scope.first));
   if (!scope.by_stage.empty()) words.push_back(fmt::format("first {}", fmt::join(scope.by_stage, ",")));
   if (scope.every > 1) words.push_back(fmt::format("every {}", scope.every));
+  if (scope.together > 1) words.push_back(fmt::format("together {}", scope.together));
   if (scope.but_last) words.emplace_back("but_last");
   return fmt::format("{}", fmt::join(words, " "));
 }
@@ -73,8 +74,10 @@ RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violatio
       read_first(value, scope, violations);
     else if (word == "every")
       scope.every = read_count(word, value, violations);
+    else if (word == "together")
+      scope.together = read_count(word, value, violations);
     else
-      violations.push_back({word, "says nothing of where recomputation holds", "use modules, first, every, but_last"});
+      violations.push_back({word, "says nothing of where recomputation holds", "use modules, first, every, together, but_last"});
   }
   return scope;
 }

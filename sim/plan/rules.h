@@ -1,5 +1,5 @@
-// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, steps_in_backward.cpp, network_rules.cpp and
-// encoder_rules.cpp, which hold the rules themselves.
+// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, recompute_rules.cpp, steps_in_backward.cpp, network_rules.cpp
+// and encoder_rules.cpp, which hold the rules themselves.
 #pragma once
 
 #include <string>
@@ -36,6 +36,8 @@ void check_drives(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 void check_full_units(const ParallelPlan& plan, Rules& rules);
+// Where recomputation may hold (recompute_rules.cpp).
+void check_recompute_scope(const ParallelPlan& plan, Rules& rules);
 // What may be stepped before a step's other gradients are there (steps_in_backward.cpp).
 void check_steps_in_backward(const ParallelPlan& plan, Rules& rules);
 // Of networks whose layers, tokens or samples are of a kind of their own (network_rules.cpp).

@@ -177,6 +177,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
     {"/recompute_scope",
      [](const ParallelPlan& p) {
+       const bool meets_at_end = p.mesh.tensor > 1 || p.model.experts || p.model.encoder;
+       return p.recompute_scope.together > 1 && meets_at_end;
+     },
+     "the worker makes the last of several blocks again up to what its backward reads, and not to the end where ranks or experts' rows meet",
+     "leave together out, or use tensor degree 1 and dense blocks"},
+    {"/recompute_scope",
+     [](const ParallelPlan& p) {
        return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);
      },
      "the worker recomputes whole feed-forwards (mlp, moe) or modules within segments", "name those of one kind"},

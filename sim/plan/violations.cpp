@@ -361,21 +361,6 @@ void check_pipeline(const ParallelPlan& plan, Rules& rules) {
   if (rules.clean()) check_cut(plan, rules);
 }
 
-void check_recompute_scope(const ParallelPlan& plan, Rules& rules) {
-  const RecomputeScope& scope = plan.recompute_scope;
-  const std::string problem = fmt::format("is \"{}\" with recompute {}", to_text(scope), sim::at(kRecomputeNames, plan.recompute));
-  rules.must(scope.modules.none() || plan.recompute == Recompute::Selective, "/recompute_scope", problem,
-             "modules of blocks need recompute selective");
-  const RecomputeScope of_parts{.modules = scope.modules};
-  rules.must(scope == of_parts || plan.recompute == Recompute::Full, "/recompute_scope", problem,
-             "some blocks, or microbatches, need recompute full");
-  const std::int64_t stages = std::ssize(scope.by_stage);
-  rules.must(stages == 0 || stages == plan.mesh.pipeline, "/recompute_scope",
-             fmt::format("has {} numbers for {} stages", stages, plan.mesh.pipeline), "give one for each stage, or one for all");
-  rules.must(scope == RecomputeScope{} || !plan.offload_activations, "/recompute_scope", problem + " and their inputs on the host",
-             "recompute all blocks, or leave inputs on the device");
-}
-
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   check_wire(plan, rules);
   check_full_units(plan, rules);

@@ -346,7 +346,7 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, p.recompute_scope.first > 0 ? "block" : "uniform"); },
      read_recompute_method},
     {"recompute-num-layers", "checkpoint-num-layers activations-checkpoint-num-layers",
-     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, std::to_string(std::max(1, p.recompute_scope.first))); },
+     [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, std::to_string(std::max(p.recompute_scope.together, p.recompute_scope.first))); },
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) || v.text() == "0") read_recomputed_layers(v, d);
      }},

@@ -11,6 +11,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/recomputed_stages.h"
 
 namespace sim {
 namespace {
@@ -94,8 +95,7 @@ void read_recomputed_layers(const Value& v, Draft& d) {
     d.plan.recompute_scope.first = static_cast<std::int32_t>(std::min<std::int64_t>(layers, kMostBlocks));  // the network may come later
     return;
   }
-  if (d.plan.recompute == Recompute::Full && layers > 1)
-    v.lost(fmt::format("is {}: {} blocks are recomputed together, in the plan each by itself", layers, layers), "mind memory");
+  d.plan.recompute_scope.together = blocks_together(v);
 }
 
 void read_optimizer(const Value& v, Draft& d) {

@@ -9,6 +9,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/recomputed_stages.h"
 
 namespace sim {
 namespace {
@@ -94,6 +95,9 @@ constexpr Field kOwnOfNeox[] = {
      }},
     {"checkpoint-activations", "", [](const ParallelPlan& p) { return Written(p.recompute == Recompute::None ? "false" : "true"); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
+    {"checkpoint-num-layers", "",
+     [](const ParallelPlan& p) { return written_if(p.recompute_scope.together > 1, std::to_string(p.recompute_scope.together)); },
+     [](const Value& v, Draft& d) { d.plan.recompute_scope.together = blocks_together(v); }},
     {"zero-optimization.reduce-scatter", "", nullptr, read_reduce_scatter},
     {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said, false, "zero-stage"},
     {"gates", "", nullptr,
@@ -180,7 +184,7 @@ const std::string kNeoxWithoutEffect =
     "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
     "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* te-fp8-amax-* te-fp8-margin "
     "te-fp8-mha "
-    "zero-optimization.offload-param.* zero-optimization.offload-optimizer.* synchronize-each-layer checkpoint-num-layers "
+    "zero-optimization.offload-param.* zero-optimization.offload-optimizer.* synchronize-each-layer "
     "checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher no-ssh-check memory-profiling "
     "memory-profiling-path peak-theoretical-tflops use-shared-fs "
     "deepspeed-* is-pipe-parallel attention-softmax-in-fp32 text-gen-type text-generation.* hostfile include master-port vocab-file "

@@ -23,9 +23,15 @@ std::vector<std::int64_t> counts_said(const Draft& draft, const char* key) { ret
 std::vector<std::int64_t> of_pairs(Draft& draft, std::int64_t stages) {
   std::vector<std::int64_t> counts = numbers_in_pairs(text_of(draft, kPairs, ""), stages);
   const std::vector<std::int64_t> methods = numbers_in_pairs(text_of(draft, kMethods, ""), stages);
+  const auto are_equal = [](const std::vector<std::int64_t>& all) {
+    return std::ranges::adjacent_find(all, std::ranges::not_equal_to()) == all.end();
+  };
+  const bool are_alike = are_equal(counts) && are_equal(methods);
+  if (are_alike && !counts.empty() && !methods.empty() && methods.front() == 0)
+    draft.plan.recompute_scope.together = static_cast<std::int32_t>(std::max<std::int64_t>(1, counts.front()));
   for (std::size_t stage = 0; stage < std::min(counts.size(), methods.size()); ++stage) {
     const bool is_uniform = methods[stage] == 0;
-    if (is_uniform && counts[stage] > 1)
+    if (is_uniform && counts[stage] > 1 && !are_alike)
       draft.lost.push_back(
           {kPairs, fmt::format("stage {} recomputes {} blocks together, in the plan each by itself", stage, counts[stage]), "mind memory"});
     if (is_uniform) counts[stage] = draft.plan.model.layers;
@@ -58,7 +64,13 @@ std::vector<std::int64_t> numbers_in_pairs(const std::string& text, std::int64_t
   return all;
 }
 
-void settle_recomputed_stages(Draft& draft) {
+std::int32_t blocks_together(const Value& said) {
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(said.count(), 1, static_cast<std::int64_t>(kMostSaid)));
+}
+
+namespace {
+
+void settle_counted_stages(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   const std::int64_t stages = plan.mesh.pipeline;
   const char* key = nullptr;
@@ -69,8 +81,29 @@ void settle_recomputed_stages(Draft& draft) {
   for (std::int64_t& count : counts) count = std::clamp<std::int64_t>(count, 0, plan.model.layers);
   const bool are_equal = std::ranges::all_of(counts, [&](std::int64_t one) { return one == counts.front(); });
   if (are_equal && counts.front() == 0) plan.recompute = Recompute::None;
-  plan.recompute_scope.first = are_equal ? static_cast<std::int32_t>(counts.front()) : 0;
+  plan.recompute_scope.first = are_equal && plan.recompute_scope.together == 1 ? static_cast<std::int32_t>(counts.front()) : 0;
   if (!are_equal) plan.recompute_scope.by_stage.assign(counts.begin(), counts.end());
+}
+
+// Each by itself where nothing is recomputed as a whole, where only some are, and where units would be gathered for it.
+void settle_blocks_together(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const std::int32_t together =
+      std::min(plan.recompute_scope.together, static_cast<std::int32_t>(std::max<std::int64_t>(1, plan.model.layers)));
+  const bool is_full = plan.recompute == Recompute::Full && plan.recompute_scope.first == 0 && plan.recompute_scope.by_stage.empty(),
+             is_known = plan.zero_stage < 3 && !plan.offload_parameters && !plan.offload_activations;
+  plan.recompute_scope.together = is_full && is_known ? together : 1;
+  if (together > 1 && is_full && !is_known)
+    draft.lost.push_back({"recompute-num-layers",
+                          fmt::format("is {}: {} blocks are recomputed together, in the plan each by itself", together, together),
+                          "mind memory"});
+}
+
+}  // namespace
+
+void settle_recomputed_stages(Draft& draft) {
+  settle_counted_stages(draft);
+  settle_blocks_together(draft);
 }
 
 }  // namespace sim

@@ -16,7 +16,10 @@ namespace sim {
 // "2 4 1 0": 4, 4, 0; not many more than there are stages.
 std::vector<std::int64_t> numbers_in_pairs(const std::string& text, std::int64_t stages);
 
-// The network and the pipeline degree are known.
+// Of blocks that keep one input (--recompute-method uniform --recompute-num-layers 4).
+std::int32_t blocks_together(const Value& said);
+
+// The network, the pipeline degree and what is sharded are known.
 void settle_recomputed_stages(Draft& draft);
 
 }  // namespace sim

@@ -301,7 +301,9 @@ void StageWriter::run_again(const Visit& visit) {
   const std::vector<Piece>& pieces = pieces_of(visit.layer).recompute;
   const bool begins_with_gather = pieces.front().group != MeshAxis::None;
   const std::int32_t gradient = std::exchange(chain_, begins_with_gather ? last_compute_ : kNobody);
-  run(visit, Phase::Recompute, pieces);
+  Visit each = visit;
+  while (plan_.makes_input_again(each.layer, visit.action.microbatch)) each.layer = before(each.layer);
+  for (; each.layer <= visit.layer; each.layer = after(each.layer)) run(each, Phase::Recompute, pieces_of(each.layer).recompute);
   if (gradient != kNobody && sim::at(program_.tasks, gradient).stream != Stream::Compute)
     program_.edges.emplace_back(gradient, static_cast<std::int32_t>(program_.tasks.size()));  // to the first backward task
 }

@@ -86,6 +86,7 @@ class StageWriter {
   void reshard(const Visit& visit, std::span<const Visit> upcoming, std::span<const Visit> of_another);
   Bytes stream_bytes(LayerIndex behind) const { return handed_on(model_, plan_, behind); }
   LayerIndex before(LayerIndex layer) const { return LayerIndex(layer.value() - 1); }
+  LayerIndex after(LayerIndex layer) const { return LayerIndex(layer.value() + 1); }
   Task transfer(const Visit& visit, Operation operation) const;
   Task transfer_of_source(const Visit& visit, Operation operation, StageIndex reader) const;
   void move_source(const Visit& visit, Operation operation);
@@ -123,9 +124,10 @@ class StageWriter {
            : visit.action.kind == ActionKind::Weight ? pieces.weight
                                                      : pieces.backward;
   }
-  bool runs_again(const Visit& visit) const {
+  bool runs_again(const Visit& visit) const {  // in front of its backward; blocks that are made again together in front of the last one's
     return !pieces_of(visit.layer).recompute.empty() &&
-           (plan_.recompute == Recompute::Selective || plan_.recomputes(visit.layer, visit.action.microbatch));
+           (plan_.recompute == Recompute::Selective || (plan_.recomputes(visit.layer, visit.action.microbatch) &&
+                                                        !plan_.makes_input_again(after(visit.layer), visit.action.microbatch)));
   }
   bool has_input_on_host(const Visit& visit) const { return plan_.offload_activations && !pieces_of(visit.layer).recompute.empty(); }
   void keep_on_host(const Visit& visit);

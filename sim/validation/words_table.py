@@ -56,7 +56,7 @@ WORDS = (
     ("an encoder in front of a decoder", "/workload/source_tokens", "Megatron-LM `--encoder-seq-length --decoder-seq-length`; fairseq `--arch bart_large`", says("workload", "kind", "encoder_decoder")),
     ("what an encoder puts out, sent straight to its readers", "/direct_source", "torch.distributed.pipelining `pipeline()`, which traces a network", NOBODY),
     ("layers that predict further tokens", "/workload/mtp_layers", "Megatron-LM `--mtp-num-layers`", says("workload", "mtp_layers")),
-    ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`; FlagScale `--recompute-num-layers-per-stage`; NeMo 1 `activations_checkpoint_layers_per_pipeline`", partly),
+    ("recomputation of parts and ranges", "/recompute_scope", "Megatron-LM `--recompute-modules --recompute-method --recompute-num-layers`; torchtitan `selective_ac_option`; torchgpipe `except_last`; FlagScale `--recompute-num-layers-per-stage`; GPT-NeoX `checkpoint-num-layers`; NeMo 1 `activations_checkpoint_layers_per_pipeline`", partly),
     ("recomputation of all", "/recompute", "Megatron-LM `--recompute-granularity full`; Accelerate `fsdp_activation_checkpointing`", says("plan", "recompute", "full")),
     ("experts over ranks", "/mesh/expert", "Megatron-LM `--expert-model-parallel-size`; DeepSpeed `autoep_size`; torchtitan `expert_parallel_degree`", lambda row: (row["plan"].get("ep") or 1) > 1),
     ("a tensor degree of experts", "/mesh/expert_tensor", "Megatron-LM `--expert-tensor-parallel-size`", lambda row: row["plan"].get("etp") not in (None, row["plan"].get("tp"))),

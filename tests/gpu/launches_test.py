@@ -9,6 +9,7 @@ BIN = ROOT / "build/cuda_check/bin"
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
 LAYERS = 2
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
+BLOCKS = launches.reference.ON_CPU["tiny-llama"][0] | {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64}
 END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
 EXPERTS = launches.reference.ON_CPU["tiny-llama"][0] | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "router_aux_loss_coef": 0.02}
 
@@ -35,6 +36,16 @@ class ASteps(unittest.TestCase):
             self.assertEqual(of_kernel(calls, "eight_bits_kernel"), operands, recipe)
             self.assertEqual(calls["product"], bf16["product"], recipe)
             self.assertEqual(sum(launches.sums(calls).values()) - sum(launches.sums(bf16).values()), of_operand * operands + weights + END_OF_STEP[recipe], recipe)
+
+    def test_blocks_have_a_unit_too(self):
+        """LibTorch asks for their scales' shapes and strides before it asks cuBLAS: 128 along what is summed over, squares of weights."""
+        def of(precision):
+            return launches.Counted(LIBRARY, WORKER, PLANNER, BLOCKS, 4, 64, precision).a_step("executor", LAYERS)
+        bf16, calls = of(None), of("fp8:blockwise")
+        operands = 4 * LAYERS * 3 * 2
+        self.assertEqual(of_kernel(calls, "eight_bits_kernel"), operands)
+        self.assertEqual(calls["product"], bf16["product"])
+        self.assertEqual(sum(launches.sums(calls).values()) - sum(launches.sums(bf16).values()), 2 * operands + 4 * LAYERS)
 
     def test_it_launches_no_more_than_strong_eager(self):
         for model, sides in self.calls.items():

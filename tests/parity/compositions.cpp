@@ -342,6 +342,7 @@ std::vector<Composition> of_recomputation() {
   return {
       {.name = "D2_recompute_first_1", .mesh = {.data = 2}, .recompute = Full, .recompute_scope = "first 1"},
       {.name = "T2_recompute_every_2", .mesh = {.tensor = 2}, .recompute = Full, .recompute_scope = "every 2"},
+      {.name = "P2_recompute_together_2", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "together 2"},
       {.name = "P2_recompute_but_last", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "but_last"},
       {.name = "P2_recompute_by_stage", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "first 1,0"},
       {.name = "D2_recompute_norms", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules layernorm"},

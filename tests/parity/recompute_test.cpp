@@ -39,6 +39,18 @@ TEST_F(RecomputationOnTwoRanks, ChangesNoBit) {
   for (const std::string schedule : {"1f1b", "zb-1p"}) expect_no_other_bit(with_schedule(pipeline, schedule, 1), "first 1,0");
 }
 
+TEST_F(RecomputationOnTwoRanks, OfBlocksTogetherChangesNoBit) {
+  sim::ModelConfig network = tiny_gpt2();
+  network.layers = 5;
+  sim::ModelConfig without_drops = network;
+  without_drops.attention_dropout = 0;
+  const sim::ParallelPlan pipeline = tiny_plan(network, {.pipeline = 2});
+  for (const sim::ParallelPlan& plan :
+       {with_zero(tiny_plan(network, {.data = 2}), 2), tiny_plan(without_drops, {.context = 2}), with_schedule(pipeline, "1f1b", 1),
+        with_schedule(pipeline, "interleaved", 2), with_schedule(pipeline, "zb-1p", 1)})
+    for (const std::string scope : {"together 2", "together 5 but_last"}) expect_no_other_bit(plan, scope);
+}
+
 TEST_F(RecomputationOnTwoRanks, OfExpertsChangesNoBit) {
   const sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
   for (const std::string scope : {"modules moe", "modules mlp", "modules mlp,moe", "first 2"}) expect_no_other_bit(plan, scope);

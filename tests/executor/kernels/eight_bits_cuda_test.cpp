@@ -1,6 +1,8 @@
 #include "executor/kernels/eight_bits_cuda.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
 #include "tests/executor/kernels/device_array.h"
 #include "tests/executor/kernels/kernel_values.h"
@@ -11,29 +13,48 @@ namespace {
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
 
 struct Expected {
-  std::vector<std::uint8_t> codes;
-  std::vector<float> inverse;
+  std::vector<std::uint8_t> codes, inverse;  // bytes
 };
+
+// Where each stands is held against LibTorch's own turns in eight_bits_test.
+std::vector<std::uint8_t> inverse_of(const std::vector<float>& largest, const EightBitShape& shape) {
+  const UnitScales scales = scales_of_unit(shape), all = filled(scales);
+  std::vector<float> inverse(at(all.outers * all.inners), 1);
+  for (std::int64_t tile = 0; tile < scales.outers * scales.inners; ++tile) {
+    const std::int64_t fast = shape.is_turned ? scales.outers : scales.inners, slow = tile / fast,
+                       outer = shape.is_turned ? tile % fast : slow;
+    inverse[at(place_of({outer, shape.is_turned ? slow : tile % fast}, all))] = 1 / scale_of(largest[at(tile)], shape.format, shape.rule);
+  }
+  std::vector<std::uint8_t> bytes;
+  for (const float each : inverse) {
+    const auto bits = std::bit_cast<std::array<std::uint8_t, sizeof each>>(each);
+    if (shape.rule == ScaleRule::Shared)
+      bytes.push_back(static_cast<std::uint8_t>(exponent_of(each) + 127));
+    else
+      bytes.insert(bytes.end(), bits.begin(), bits.end());
+  }
+  return bytes;
+}
 
 // As the definition has it: number by number.
 template <class Number>
 Expected rounded(const std::vector<Number>& numbers, const std::vector<float>& largest, const EightBitShape& shape) {
-  Expected result{.codes = std::vector<std::uint8_t>(numbers.size()), .inverse = {}};
+  const std::int64_t across = tiles_across(shape);
+  Expected result{.codes = std::vector<std::uint8_t>(numbers.size()), .inverse = inverse_of(largest, shape)};
   for (std::int64_t row = 0; row < shape.rows; ++row)
     for (std::int64_t column = 0; column < shape.columns; ++column) {
       const std::int64_t own = shape.is_turned ? column : row, other = shape.is_turned ? row : column;
-      const float scale = scale_of(largest[at(shape.has_row_scales ? own : 0)], shape.format, shape.rule);
+      const float scale = scale_of(largest[at((row >> shape.down) * across + (column >> shape.across))], shape.format, shape.rule);
       const std::int64_t place = own * (shape.is_turned ? shape.rows : shape.columns) + other;
       result.codes[at(place)] = eight_bit_code(load(numbers[at(row * shape.columns + column)]) * scale, shape.format);
     }
-  for (const float each : largest) result.inverse.push_back(1 / scale_of(each, shape.format, shape.rule));
   return result;
 }
 
 // Magnitudes beside the largest of the numbers, above and below: some saturate, some lose all of their bits. One is 0.
 std::vector<float> magnitudes(const EightBitShape& shape) {
   std::vector<float> result;
-  const std::int64_t count = shape.has_row_scales ? (shape.is_turned ? shape.columns : shape.rows) : 1;
+  const std::int64_t count = tiles_down(shape) * tiles_across(shape);
   for (std::int64_t row = 0; row < count; ++row) result.push_back(row == 3 ? 0 : 0.7F * static_cast<float>(row % 11 + 1));
   return result;
 }
@@ -43,13 +64,14 @@ void expect_equal(const EightBitShape& shape, std::size_t shift) {
   const auto numbers = ramp<Number>({.count = shape.rows * shape.columns});
   const std::vector<float> largest = magnitudes(shape);
   DeviceArray<Number> from(numbers, shift);
-  DeviceArray<float> scales(largest), inverse(std::vector<float>(largest.size(), -1));
-  DeviceArray<std::uint8_t> codes(std::vector<std::uint8_t>(numbers.size(), 0x55), shift);
+  const Expected expected = rounded(numbers, largest, shape);
+  DeviceArray<float> scales(largest);
+  DeviceArray<std::uint8_t> codes(std::vector<std::uint8_t>(numbers.size(), 0x55), shift),
+      inverse(std::vector<std::uint8_t>(expected.inverse.size(), 0x55));
   launch_eight_bits<Number>({.numbers = from.data(), .largest = scales.data(), .codes = codes.data(), .inverse = inverse.data()}, shape,
                             nullptr);
-  const Expected expected = rounded(numbers, largest, shape);
-  EXPECT_EQ(codes.values(), expected.codes) << shape.rows << " " << shape.columns << " " << shape.is_turned << shape.has_row_scales
-                                            << shift;
+  EXPECT_EQ(codes.values(), expected.codes) << shape.rows << " " << shape.columns << " " << shape.is_turned << " " << shape.down << " "
+                                            << shape.across << " " << shift;
   EXPECT_EQ(inverse.values(), expected.inverse);
 }
 
@@ -58,20 +80,31 @@ struct Matrix {
 };
 constexpr Matrix kMatrices[] = {{64, 64}, {65, 200}, {3, 7}, {270, 264}, {1, 16}};  // those of most tiles give a block two
 
+struct Scales {
+  std::int32_t along, beside;  // sides of a tile, as powers of two: of what is summed over, of the unit's rows
+  ScaleRule rule;
+};
+constexpr Scales kScales[] = {{kWholeSide, kWholeSide, ScaleRule::Exact},
+                              {kWholeSide, 0, ScaleRule::PowerOfTwo},
+                              {7, 0, ScaleRule::Exact},
+                              {7, 7, ScaleRule::Exact},
+                              {5, 0, ScaleRule::Shared}};
+
 using EightBitsKernel = Kernels;
 
 TEST_F(EightBitsKernel, HasTheBitsOfTheDefinition) {
   for (const Matrix& matrix : kMatrices)
     for (const bool is_turned : {false, true})
-      for (const bool has_row_scales : {false, true})
+      for (const Scales& scales : kScales)
         for (const EightBits format : {EightBits::E4m3, EightBits::E5m2})
           for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
             const EightBitShape shape{.rows = matrix.rows,
                                       .columns = matrix.columns,
                                       .is_turned = is_turned,
-                                      .has_row_scales = has_row_scales,
+                                      .down = is_turned ? scales.along : scales.beside,
+                                      .across = is_turned ? scales.beside : scales.along,
                                       .format = format,
-                                      .rule = has_row_scales ? ScaleRule::PowerOfTwo : ScaleRule::Exact};
+                                      .rule = scales.rule};
             expect_equal<float>(shape, shift);
             expect_equal<Bfloat16Bits>(shape, shift);
             expect_equal<Float16Bits>(shape, shift);

@@ -91,7 +91,7 @@ TEST(EightBitsTest, CodesAreThoseOfLibTorchsCasts) {
 TEST(EightBitsTest, AKernelsScalesAreThoseOfOperators) {
   const at::Tensor largest = at::cat({at::arange(0, 2000, 0.37, at::kFloat), at::arange(-30, 30, at::kFloat).exp2()});
   for (const EightBits format : {EightBits::E4m3, EightBits::E5m2})
-    for (const ScaleRule rule : {ScaleRule::Exact, ScaleRule::PowerOfTwo}) {
+    for (const ScaleRule rule : {ScaleRule::Exact, ScaleRule::PowerOfTwo, ScaleRule::Shared}) {
       const at::Tensor scales = scales_of(largest, format, rule);
       for (std::int64_t i = 0; i < largest.numel(); ++i)
         ASSERT_EQ(scale_of(largest.const_data_ptr<float>()[i], format, rule), scales.const_data_ptr<float>()[i]) << i;
@@ -100,14 +100,46 @@ TEST(EightBitsTest, AKernelsScalesAreThoseOfOperators) {
 
 TEST(EightBitsTest, AUnitReadsAlongItsRows) {
   const at::Tensor numbers = at::tensor({1.F, 2.F, 3.F, 4.F, 5.F, 6.F}).view({2, 3});
-  const UnitOperand straight =
-                        unit_operand(numbers, at::tensor({7.F}).view({1, 1}), {EightBits::E4m3, ScaleRule::Exact, /*is_turned=*/false}),
-                    turned = unit_operand(numbers, at::tensor({7.F, 14.F, 28.F}).view({1, 3}), {EightBits::E4m3, ScaleRule::Exact, true});
+  const UnitOperand straight = unit_operand(numbers, at::tensor({7.F}).view({1, 1}),
+                                            {EightBits::E4m3, ScaleRule::Exact, false, {.rows = 9, .columns = 9}}),
+                    turned = unit_operand(numbers, at::tensor({7.F, 14.F, 28.F}).view({1, 3}),
+                                          {EightBits::E4m3, ScaleRule::Exact, /*is_turned=*/true, {.rows = 9, .columns = 1}});
   EXPECT_TRUE(straight.codes.to(at::kFloat).equal(numbers * 64));
   EXPECT_TRUE(straight.inverse.equal(at::tensor({1 / 64.F}).view({1, 1})));
   EXPECT_TRUE(turned.codes.is_contiguous());
   EXPECT_TRUE(turned.codes.to(at::kFloat).equal(at::tensor({64.F, 256.F, 64.F, 160.F, 48.F, 96.F}).view({3, 2})));
   EXPECT_TRUE(turned.inverse.equal(at::tensor({1 / 64.F, 1 / 32.F, 1 / 16.F}).view({3, 1})));
+}
+
+// Each tile's stands where the unit looks for it; what fills a piece is 1.
+TEST(EightBitsTest, AUnitFindsTheScaleOfEachTile) {
+  struct Case {
+    Tile tile;  // of an operand that lies as the unit reads it
+    ScaleRule rule;
+    ScaleOrder order;
+  };
+  const Case cases[] = {{{1, 1 << 20}, ScaleRule::Exact, ScaleOrder::OuterFirst},
+                        {{1, 128}, ScaleRule::Exact, ScaleOrder::OuterFirst},
+                        {{128, 128}, ScaleRule::Exact, ScaleOrder::InnerFirst},
+                        {{1, 32}, ScaleRule::Shared, ScaleOrder::Pieces}};
+  const at::Tensor numbers = at::arange(1, 300 * 700 + 1, at::kFloat).view({300, 700});
+  for (const auto& [tile, rule, order] : cases)
+    for (const bool is_turned : {false, true}) {
+      const Tile own = is_turned ? Tile{.rows = tile.columns, .columns = tile.rows} : tile;
+      const at::Tensor given = is_turned ? numbers.t() : numbers, largest = largest_of_tiles(given, own),
+                       scales = scales_of(largest, EightBits::E4m3, rule), by_unit = is_turned ? scales.t() : scales;
+      const UnitOperand operand = unit_operand(given, largest, {EightBits::E4m3, rule, is_turned, own});
+      const UnitScales all = filled({.outers = by_unit.size(0), .inners = by_unit.size(1), .order = order});
+      at::Tensor expected = at::ones({all.outers * all.inners});
+      for (std::int64_t outer = 0; outer < by_unit.size(0); ++outer)
+        for (std::int64_t inner = 0; inner < by_unit.size(1); ++inner)
+          expected[place_of({outer, inner}, all)] = 1 / by_unit[outer][inner].item<float>();
+      const at::Tensor found = operand.inverse.to(at::kFloat), as_it_lies = order == ScaleOrder::OuterFirst ? found.t() : found;
+      EXPECT_TRUE(as_it_lies.reshape({-1}).equal(expected)) << tile.rows << " " << tile.columns << " " << is_turned;
+      EXPECT_EQ(operand.inverse.scalar_type(), rule == ScaleRule::Shared ? at::kFloat8_e8m0fnu : at::kFloat);
+    }
+  EXPECT_EQ(shared_exponent(scale_of(448, EightBits::E4m3, ScaleRule::Shared)), 127);
+  EXPECT_EQ(shared_exponent(scale_of(3, EightBits::E4m3, ScaleRule::Shared)), 127 - 7);
 }
 
 // Each number by its tile's scale; those of 16 bit become fp32.

@@ -7,7 +7,8 @@
 namespace executor {
 namespace {
 
-constexpr Card kNone{}, kAmpereCard{.is_gpu = true, .capability = 80}, kHopperCard{.is_gpu = true, .capability = 90};
+constexpr Card kNone{}, kAmpereCard{.is_gpu = true, .capability = 80}, kHopperCard{.is_gpu = true, .capability = 90},
+    kBlackwellCard{.is_gpu = true, .capability = 100};
 
 TEST(GpuOperators, ACpuAndTheCheckedDeviceAreNoCards) {
   for (const c10::Device device : {c10::Device(c10::kCPU), checked_device()}) {
@@ -39,14 +40,37 @@ TEST(GpuOperators, GroupedProductsTakeRowsOfSixteenBytes) {
 }
 
 TEST(GpuOperators, EightBitProductsAreOfWholeSixteens) {
-  const EightBitProduct product{.is_rowwise = false, .output = at::kFloat, .inner = 32, .columns = 48};
+  const EightBitProduct product{.scales = ScaledBy::Tensor, .output = at::kFloat, .rows = 3, .inner = 32, .columns = 48};
   EXPECT_TRUE(multiplies_eight_bits(kHopperCard, product));
+  EXPECT_TRUE(multiplies_eight_bits(kBlackwellCard, product));
   EXPECT_FALSE(multiplies_eight_bits(kAmpereCard, product));
-  EXPECT_FALSE(multiplies_eight_bits(kHopperCard, {.is_rowwise = false, .output = at::kFloat, .inner = 40, .columns = 48}));
-  EXPECT_FALSE(multiplies_eight_bits(kHopperCard, {.is_rowwise = false, .output = at::kFloat, .inner = 32, .columns = 40}));
-  EXPECT_FALSE(multiplies_eight_bits(kHopperCard, {.is_rowwise = true, .output = at::kFloat, .inner = 32, .columns = 48}))
-      << "rows put bf16 out";
-  EXPECT_TRUE(multiplies_eight_bits(kHopperCard, {.is_rowwise = true, .output = at::kBFloat16, .inner = 32, .columns = 48}));
+  const auto with = [&](auto change) {
+    EightBitProduct other = product;
+    change(other);
+    return multiplies_eight_bits(kHopperCard, other);
+  };
+  EXPECT_FALSE(with([](EightBitProduct& other) { other.inner = 40; }));
+  EXPECT_FALSE(with([](EightBitProduct& other) { other.columns = 40; }));
+  EXPECT_FALSE(with([](EightBitProduct& other) { other.scales = ScaledBy::Row; })) << "rows put bf16 out";
+  EXPECT_TRUE(with([](EightBitProduct& other) {
+    other.scales = ScaledBy::Row;
+    other.output = at::kBFloat16;
+  }));
+}
+
+TEST(GpuOperators, ScalesOfBlocksComeFourAtATime) {
+  const auto takes = [](Card card, ScaledBy scales, std::int64_t rows, std::int64_t inner) {
+    return multiplies_eight_bits(card, {.scales = scales, .output = at::kBFloat16, .rows = rows, .inner = inner, .columns = 48});
+  };
+  EXPECT_TRUE(takes(kHopperCard, ScaledBy::Blocks, 12, 384));
+  EXPECT_FALSE(takes(kHopperCard, ScaledBy::Blocks, 14, 384));
+  EXPECT_FALSE(takes(kHopperCard, ScaledBy::Blocks, 12, 320));
+  EXPECT_FALSE(takes(kHopperCard, ScaledBy::Squares, 12, 384));
+  EXPECT_TRUE(takes(kHopperCard, ScaledBy::Squares, 12, 512));
+  EXPECT_FALSE(takes(kBlackwellCard, ScaledBy::Squares, 12, 512)) << "LibTorch has them for Hopper";
+  EXPECT_TRUE(takes(kBlackwellCard, ScaledBy::Mx, 13, 128));
+  EXPECT_FALSE(takes(kBlackwellCard, ScaledBy::Mx, 13, 96));
+  EXPECT_FALSE(takes(kHopperCard, ScaledBy::Mx, 13, 128));
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ class EightBitsOnAGpu : public testing::TestWithParam<sim::ScaleRecipe> {};
 TEST_P(EightBitsOnAGpu, ALinearLayerIsThatOfTheCpu) {
   NEEDS_A_GPU();
   const sim::ScaleRecipe recipe = GetParam();
-  const at::Tensor x = sixteen({64, 128}, 1), above = sixteen({64, 256}, 2);
+  const at::Tensor x = sixteen({128, 512}, 1), above = sixteen({128, 1024}, 2);
   struct Found {
     at::Tensor output, input_gradient, weight_gradient;
   };
@@ -173,8 +173,8 @@ TEST_P(EightBitsOnAGpu, ALinearLayerIsThatOfTheCpu) {
     const auto maxima = [&](double largest) { return at::full({3}, largest, at::TensorOptions().dtype(at::kFloat).device(device)); };
     const DelayedMaxima delayed =
         recipe == sim::ScaleRecipe::Delayed ? DelayedMaxima{.seen = maxima(0), .before = maxima(4)} : DelayedMaxima{};
-    const Leaf weight{.value = sixteen({256, 128}, 3).to(device),
-                      .gradient = at::zeros({256, 128}, at::TensorOptions().dtype(at::kFloat).device(device)),
+    const Leaf weight{.value = sixteen({1024, 512}, 3).to(device),
+                      .gradient = at::zeros({1024, 512}, at::TensorOptions().dtype(at::kFloat).device(device)),
                       .scaled = std::make_shared<const ScaledProduct>(recipe, delayed)};
     Piece piece;
     const at::Tensor output = piece.forward(x.to(device), [&](const at::Tensor& input) { return linear(input, weight); });
@@ -184,28 +184,38 @@ TEST_P(EightBitsOnAGpu, ALinearLayerIsThatOfTheCpu) {
   EXPECT_LT(error_there(there.output, here.output), kOfEightBits);
   EXPECT_LT(error_there(there.input_gradient, here.input_gradient), kOfEightBits);
   EXPECT_LT(error_there(there.weight_gradient, here.weight_gradient), kOfEightBits);
-  const bool has_units = recipe != sim::ScaleRecipe::Blockwise && recipe != sim::ScaleRecipe::Mx;
-  const ScaledProduct scaled(has_units && recipe != sim::ScaleRecipe::Delayed ? recipe : sim::ScaleRecipe::Tensorwise);
+  const ScaledProduct scaled(recipe != sim::ScaleRecipe::Delayed ? recipe : sim::ScaleRecipe::Tensorwise);
   const ScaledProduct::Factor left{x.to(kGpu), sim::Operand::Input, ScaledProduct::Along::Columns},
-      right{sixteen({256, 128}, 3).to(kGpu), sim::Operand::Weight, ScaledProduct::Along::Columns};
-  const EightBitProduct product{.is_rowwise = recipe == sim::ScaleRecipe::Rowwise, .output = at::kBFloat16, .inner = 128, .columns = 256};
+      right{sixteen({1024, 512}, 3).to(kGpu), sim::Operand::Weight, ScaledProduct::Along::Columns};
+  constexpr ScaledBy kBy[] = {ScaledBy::Tensor, ScaledBy::Tensor, ScaledBy::Row, ScaledBy::Mx, ScaledBy::Squares};  // by ScaleRecipe
+  const EightBitProduct product{
+      .scales = kBy[static_cast<std::size_t>(recipe)], .output = at::kBFloat16, .rows = 128, .inner = 512, .columns = 1024};
   EXPECT_EQ(scaled.by_unit(left, right, at::kBFloat16).defined(), multiplies_eight_bits(card_of(kGpu), product));
 }
+struct Scales {
+  std::int64_t along, beside;
+  ScaleRule rule;
+};
+constexpr Scales kScales[] = {{1 << 20, 1 << 20, ScaleRule::Exact},
+                              {1 << 20, 1, ScaleRule::PowerOfTwo},
+                              {128, 1, ScaleRule::Exact},
+                              {128, 128, ScaleRule::Exact},
+                              {32, 1, ScaleRule::Shared}};
 // One kernel there, operators here; weights' scales of a row, too.
 TEST(OnAGpu, RoundsToTheEightBitsOfTheCpu) {
   NEEDS_A_GPU();
   for (const at::ScalarType type : {at::kFloat, at::kBFloat16, at::kHalf})
     for (const bool is_turned : {false, true})
-      for (const bool has_rows : {false, true})
+      for (const auto& [along, beside, rule] : kScales)
         for (const EightBits format : {EightBits::E4m3, EightBits::E5m2}) {
           const at::Tensor numbers = random_tensor({96, 208}, 1).to(type);
-          const std::int64_t whole = 1 << 20;
-          const at::Tensor largest =
-              largest_of_tiles(numbers, {.rows = has_rows && !is_turned ? 1 : whole, .columns = has_rows && is_turned ? 1 : whole});
-          const UnitForm form{.format = format, .rule = has_rows ? ScaleRule::PowerOfTwo : ScaleRule::Exact, .is_turned = is_turned};
+          const Tile tile{.rows = is_turned ? along : beside, .columns = is_turned ? beside : along};
+          const at::Tensor largest = largest_of_tiles(numbers, tile);
+          const UnitForm form{.format = format, .rule = rule, .is_turned = is_turned, .tile = tile};
           const UnitOperand here = unit_operand(numbers, largest, form), there = unit_operand(numbers.to(kGpu), largest.to(kGpu), form);
           EXPECT_TRUE(there.codes.view(at::kByte).cpu().equal(here.codes.view(at::kByte)));
-          EXPECT_TRUE(there.inverse.cpu().equal(here.inverse));
+          EXPECT_EQ(there.inverse.strides(), here.inverse.strides());
+          EXPECT_TRUE(there.inverse.cpu().to(at::kFloat).equal(here.inverse.to(at::kFloat)));
         }
 }
 

@@ -244,6 +244,24 @@ ParallelPlan plan_of_maps(DeviceMesh mesh, DeviceKind kind) {
   return plan;
 }
 
+TEST(Simulations, OfBlocksMadeAgainTogetherPassTheCheckers) {
+  testing::PlanGenerator generator(71);
+  int seen = 0, cut = 0, experts = 0;
+  for (int i = 0; i < 400; ++i) {
+    ParallelPlan plan = generator.next(i % 2 == 0 ? DeviceKind::Cpu : DeviceKind::Gpu);
+    plan.recompute = Recompute::Full;
+    plan.recompute_scope = {.together = 2 + i % 3, .but_last = i % 5 == 0};
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    cut += plan.mesh.tensor > 1 || plan.mesh.context > 1 ? 1 : 0;
+    experts += plan.model.experts ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 60);
+  EXPECT_GT(cut, 20);
+  EXPECT_GT(experts, 10);
+}
+
 TEST(Simulations, NetworksOfMapsPassTheCheckers) {
   for (const DeviceKind kind : {DeviceKind::Cpu, DeviceKind::Gpu})
     for (const auto& [data, pipeline] : {std::pair{1, 1}, {2, 1}, {1, 4}, {2, 2}})

@@ -10,7 +10,7 @@
 #include "sim/check/checkers.h"
 #include "sim/cost/cost_model.h"
 #include "sim/cost/memory_model.h"
-#include "tests/sim/cost/random_plans.h"
+#include "tests/sim/cost/memory_scene.h"
 
 namespace sim {
 namespace {
@@ -423,6 +423,32 @@ TEST(Simulate, RecomputationHoldsWhereItsScopeSays) {
     EXPECT_LT(activation.first, experts.first);
     EXPECT_GT(activation.second, experts.second);
   }
+}
+
+// Forward a group keeps one input; in front of its last block's backward all of its blocks have what theirs read. The time is that of the same work.
+TEST(Simulate, BlocksThatAreMadeAgainTogetherKeepOneInput) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.layers = 9;
+  plan.cut = even_cut(9, plan.pipeline_shape());
+  plan.model.vocabulary = 16;  // the head is not the fullest
+  plan.recompute = Recompute::Full;
+  plan.cluster.software.repeats_blocks = true;
+  const auto run = [&](std::int32_t together) {
+    plan.recompute_scope.together = together;
+    const auto result = simulate(make_model_graph(plan), plan, Detail::Timeline);
+    return std::pair(result.step_time, result.devices[0].peak_memory);
+  };
+  const auto kept = [&](Operation name) {
+    const SegmentMemory memory = testing::memory_of(plan, name);
+    return memory.kept + memory.statistics + memory.stream;
+  };
+  const Bytes block = kept(Operation::Attention) + kept(Operation::Mlp), stream = testing::memory_of(plan, Operation::Mlp).stream;
+  const auto alone = run(1), three = run(3), all = run(9);
+  EXPECT_EQ(three.first, alone.first);
+  EXPECT_EQ(all.first, alone.first);
+  // Alone: nine inputs, and what one block keeps beside its own. Three: three inputs, and two blocks more with their inputs.
+  EXPECT_EQ(three.second - alone.second, 2 * block - 6 * stream);
+  EXPECT_EQ(all.second - alone.second, 8 * block - 8 * stream);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ RecomputeScope scope_of(std::string_view text) {
 
 TEST(RecomputeScope, IsOneText) {
   for (const char* text : {"", "modules moe_act,layernorm", "modules op", "first 4", "every 2 but_last", "first 4 every 2", "but_last",
-                           "first 4,3,0", "first 0,2 every 2"}) {
+                           "together 4", "together 2 but_last", "first 4,3,0", "first 0,2 every 2"}) {
     const RecomputeScope scope = scope_of(text);
     EXPECT_EQ(scope_of(to_text(scope)), scope) << text;
   }
@@ -25,7 +25,8 @@ TEST(RecomputeScope, IsOneText) {
 }
 
 TEST(RecomputeScope, SaysWhatItCannotRead) {
-  for (const char* text : {"modules attention", "first", "first 0", "every two", "some", "first 4,x", "first 4,,2", "first -1,2"}) {
+  for (const char* text :
+       {"modules attention", "first", "first 0", "every two", "some", "together 0", "together", "first 4,x", "first 4,,2", "first -1,2"}) {
     std::vector<Violation> violations;
     parse_recompute_scope(text, violations);
     EXPECT_EQ(violations.size(), 1u) << text;
@@ -54,6 +55,26 @@ TEST(RecomputeScope, CountsTheBlocksOfAPart) {
   EXPECT_THAT(recomputed(static_cast<std::int32_t>(plan.num_microbatches()) - 1), ::testing::IsEmpty());
 }
 
+// Groups begin anew in each part; the last may be smaller.
+TEST(RecomputeScope, BlocksTogetherKeepOneInput) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
+  plan.model.layers = 10;
+  plan.cut = even_cut(10, plan.pipeline_shape());
+  plan.recompute = Recompute::Full;
+  plan.recompute_scope = {.together = 2, .but_last = true};
+  const auto made_again = [&](std::int32_t microbatch) {
+    std::vector<std::int32_t> blocks;
+    for (LayerIndex layer{0}; layer.value() <= plan.model.layers + 1; ++layer)
+      if (plan.makes_input_again(layer, MicrobatchIndex(microbatch))) blocks.push_back(layer.value());
+    return blocks;
+  };
+  EXPECT_THAT(made_again(0), ::testing::ElementsAre(2, 4, 7, 9));
+  EXPECT_THAT(made_again(static_cast<std::int32_t>(plan.num_microbatches()) - 1), ::testing::IsEmpty());
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  plan.recompute_scope.together = 3;
+  EXPECT_THAT(made_again(0), ::testing::ElementsAre(2, 3, 5, 7, 8, 10));
+}
+
 // One of every chunk.
 TEST(RecomputeScope, AStagesNumberIsOfEachOfItsParts) {
   ParallelPlan plan = testing::interleaved_plan({.pipeline = 2}, 2);
@@ -64,20 +85,6 @@ TEST(RecomputeScope, AStagesNumberIsOfEachOfItsParts) {
   EXPECT_TRUE(violations(plan).empty());
   plan.recompute_scope = {.by_stage = {1, 0, 0}};
   EXPECT_EQ(violations(plan).size(), 1u);
-}
-
-TEST(RecomputeScope, NeedsWhatItIsOf) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.recompute_scope.modules = Module::LayerNorm;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute = Recompute::Selective;
-  EXPECT_TRUE(violations(plan).empty());
-  plan.recompute_scope.first = 2;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute = Recompute::Full;
-  EXPECT_EQ(violations(plan).size(), 1u);
-  plan.recompute_scope.modules = {};
-  EXPECT_TRUE(violations(plan).empty());
 }
 
 }  // namespace

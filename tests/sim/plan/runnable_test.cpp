@@ -360,12 +360,14 @@ TEST(Runnable, ATensorRankHasWholeBlocksOfPackedWeights) {
 
 TEST(Runnable, BlocksAndFeedForwardsAreRecomputed) {
   ParallelPlan plan = testing::tiny_plan();
-  for (const std::string_view text : {"first 1", "every 2 but_last", "modules mlp,moe"}) {
+  for (const std::string_view text : {"first 1", "every 2 but_last", "together 2", "modules mlp,moe"}) {
     std::vector<Violation> wrong;
     plan.recompute_scope = parse_recompute_scope(text, wrong);
     EXPECT_THAT(why_not_runnable(plan), IsEmpty()) << text;
   }
   plan.recompute_scope.modules = plan.recompute_scope.modules | Module::LayerNorm;
+  EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
+  plan.recompute_scope = {.together = 2}, plan.mesh.tensor = 2;
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/recompute_scope")));
 }
 

@@ -163,6 +163,13 @@ TEST(Neox, WeightsOnTheHost) {
   EXPECT_THAT(testing::text_of(told.lost), HasSubstr("positions is none, learned in the model"));
 }
 
+// The interval of checkpoints of DeepSpeed's pipeline module.
+TEST(Neox, BlocksAreMadeAgainTogether) {
+  const ImportedPlan read = by_neox("  \"checkpoint-activations\": true, \"checkpoint-num-layers\": 2,\n");
+  EXPECT_EQ(to_text(read.plan.recompute_scope), "together 2");
+  EXPECT_EQ(to_text(by_neox("  \"checkpoint-activations\": false, \"checkpoint-num-layers\": 2,\n").plan.recompute_scope), "");
+}
+
 // The lines to change are those of its file.
 TEST(Neox, ChangesAreInItsOwnNames) {
   const ImportedPlan read = by_neox("  \"checkpoint-activations\": true, \"zero_optimization\": {\"stage\": 1},\n");

@@ -26,8 +26,23 @@ TEST(RecomputedStages, PairsSayANumberForSoManyStages) {
   EXPECT_EQ(scope_said("--recompute-method-per-stage 1 0 3 1 --recompute-num-layers-per-stage 1 1 3 2"), "first 12,2,2,2")
       << "all of the first stage";
   EXPECT_EQ(scope_said("--recompute-method-per-stage 4 1 --recompute-num-layers-per-stage 4 2"), "first 2") << "one number";
-  EXPECT_THAT(testing::text_of(read_stages_of("--recompute-method-per-stage 4 0 --recompute-num-layers-per-stage 4 3").lost),
+  EXPECT_EQ(scope_said("--recompute-method-per-stage 4 0 --recompute-num-layers-per-stage 4 3"), "together 3");
+  EXPECT_THAT(testing::text_of(read_stages_of("--recompute-method-per-stage 3 0 1 1 --recompute-num-layers-per-stage 4 3").lost),
               HasSubstr("3 blocks together"));
+}
+
+TEST(RecomputedStages, UniformMakesBlocksAgainTogether) {
+  const ImportedPlan two = read_stages_of("--recompute-method uniform --recompute-num-layers 2");
+  EXPECT_EQ(to_text(two.plan.recompute_scope), "together 2");
+  EXPECT_THAT(two.lost, IsEmpty());
+  EXPECT_EQ(scope_said("--recompute-method uniform --recompute-num-layers 64"), "together 12") << "no more than there are";
+  EXPECT_EQ(scope_said("--recompute-method uniform --recompute-num-layers 1"), "");
+  const ImportedPlan units = read_stages_of(
+      "--recompute-method uniform --recompute-num-layers 2 --use-distributed-optimizer --use-megatron-fsdp "
+      "--data-parallel-sharding-strategy "
+      "optim_grads_params --ckpt-format fsdp_dtensor");
+  EXPECT_EQ(to_text(units.plan.recompute_scope), "");
+  EXPECT_THAT(testing::text_of(units.lost), HasSubstr("2 blocks are recomputed together, in the plan each by itself"));
 }
 
 TEST(RecomputedStages, OneNumberForEachStage) {
