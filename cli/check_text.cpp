@@ -143,6 +143,13 @@ struct ShownChanges {
   std::size_t hidden = 0;
 };
 
+// The least of them; false: the best change of one setting stays.
+bool hides_one(ShownChanges& shown) {
+  if (shown.two.empty() && shown.one.size() < 2) return false;
+  (shown.two.empty() ? shown.one : shown.two).pop_back();
+  return ++shown.hidden > 0;
+}
+
 // Of two settings the best alone: each single change is one that a reader may take by itself.
 ShownChanges shown_changes(const CheckResult& check) {
   ShownChanges shown{check.improvements.one, check.improvements.two};
@@ -152,7 +159,7 @@ ShownChanges shown_changes(const CheckResult& check) {
   return shown;
 }
 
-Section changes(const CheckResult& check) {
+Section changes(const CheckResult& check, const ShownChanges& shown) {
   const planner::Improvements& found = check.improvements;
   Section section{.heading = check.fits ? "The best changes: what each would gain, and the lines to change"
                                         : "The least changes that make it fit, and the lines to change"};
@@ -162,7 +169,6 @@ Section changes(const CheckResult& check) {
     return section;
   }
   section.rows = {{quantity_of(check), "chance", "then", "memory", "change"}};
-  const ShownChanges shown = shown_changes(check);
   for (const planner::Improvement& one : shown.one) add_change(section.rows, check, one);
   if (!shown.one.empty() && !shown.two.empty()) section.rows.push_back({"", "", "", "", "and with two settings:"});
   for (const planner::Improvement& one : shown.two) add_change(section.rows, check, one);
@@ -200,10 +206,9 @@ void add_unsearched(std::vector<std::string>& lines, const CheckResult& check) {
 }
 
 // Not again where a change that is shown has the same.
-std::string lines_of_best(const CheckResult& check, const sim::ParallelPlan& plan) {
+std::string lines_of_best(const CheckResult& check, const ShownChanges& shown, const sim::ParallelPlan& plan) {
   const auto lines_to = [&](const sim::ParallelPlan& after) { return changed_lines(check.now.subject, after); };
   const std::vector<std::string> all = lines_to(plan);
-  const ShownChanges shown = shown_changes(check);
   for (const auto* changes : {&shown.one, &shown.two})
     if (std::ranges::any_of(*changes, [&](const planner::Improvement& one) { return lines_to(one.plan) == all; }))
       return "  the lines to change stand above";
@@ -212,7 +217,7 @@ std::string lines_of_best(const CheckResult& check, const sim::ParallelPlan& pla
   return text;
 }
 
-Section best(const CheckResult& check) {
+Section best(const CheckResult& check, const ShownChanges& shown) {
   const Subject& subject = check.now.subject;
   Section section{.heading = fmt::format("The best plan for {}", subject.program == nullptr ? "it" : std::string(subject.program->title))};
   if (check.search.ranked.empty()) {
@@ -239,7 +244,7 @@ Section best(const CheckResult& check) {
   add_unsearched(section.lines, check);
   section.lines.push_back(gains_by_cause(check.now, *check.better));
   section.lines.push_back(risks(check.now, *check.better));
-  section.lines.push_back(lines_of_best(check, first.plan));
+  section.lines.push_back(lines_of_best(check, shown, first.plan));
   return section;
 }
 
@@ -446,6 +451,15 @@ std::vector<std::string> changed_words(const Subject& subject, const sim::Parall
   return lines;
 }
 
+// What is not asked for by a flag.
+Report screen_of(const CheckResult& check, const ShownChanges& shown) {
+  Report report{.title = title_of(check.now.subject),
+                .sections = {figures(check), causes(check.now), changes(check, shown), best(check, shown)}};
+  if (Section section = unsayable(check.now.subject); !section.lines.empty()) report.sections.push_back(std::move(section));
+  if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject, "the plan"));
+  return report;
+}
+
 }  // namespace
 
 std::vector<std::string> changed_lines(const Subject& subject, const sim::ParallelPlan& after, AllLines all) {
@@ -462,11 +476,11 @@ double chance_better(const CheckResult& check, const sim::ParallelPlan& plan, do
 }
 
 Report check_report(const CheckResult& check) {
-  Report report{.title = title_of(check.now.subject), .sections = {figures(check), causes(check.now), changes(check), best(check)}};
+  ShownChanges shown = shown_changes(check);
+  Report report = screen_of(check, shown);
+  while (!check.all_changes && num_lines(report) > kScreenLines && hides_one(shown)) report = screen_of(check, shown);
   if (check.learned) report.sections.insert(report.sections.begin() + 1, running_job(*check.learned));
   if (!check.prices.empty()) report.sections.push_back(prices(check));
-  if (Section section = unsayable(check.now.subject); !section.lines.empty()) report.sections.push_back(std::move(section));
-  if (!check.now.subject.told.empty()) report.sections.push_back(told(check.now.subject, "the plan"));
   if (check.to_the_tensor) report.sections.push_back(tensors(check.now));
   if (check.before) {
     for (const auto part : {settings, time_by_cause, memory_by_cause}) report.sections.push_back(part(*check.before, check.now));

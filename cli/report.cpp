@@ -81,6 +81,11 @@ std::string screen_text(const Report& report, const Console& console) {
   return text;
 }
 
+std::size_t num_lines(const Report& report) {
+  const std::string text = screen_text(report, Console(Form::Json));
+  return static_cast<std::size_t>(std::ranges::count(text, '\n'));
+}
+
 std::string markdown_text(const Report& report) {
   std::string text = "## " + report.title + "\n";
   for (const Section& section : report.sections) {

@@ -20,9 +20,10 @@ struct Report {
   std::vector<Section> sections;
 };
 
-inline constexpr std::size_t kScreenColumns = 100;
+inline constexpr std::size_t kScreenColumns = 100, kScreenLines = 45;
 
 std::string screen_text(const Report& report, const Console& console);  // no line is longer than a screen
+std::size_t num_lines(const Report& report);                            // of that text
 std::string markdown_text(const Report& report);
 
 // Lines that are too long go on below, under where their last cell begins.

@@ -31,6 +31,7 @@ PlanCandidate Candidates::made(Place place) const {
   candidate.microbatch = of.microbatch;
   candidate.schedule = of.schedule;
   candidate.chunks = of.chunks;
+  candidate.expert_overlap = of.expert_overlap;
   return candidate;
 }
 
@@ -53,6 +54,7 @@ void Candidates::add(const PlanCandidate& of_shape, std::size_t words) {
                      .microbatch = of_shape.microbatch,
                      .schedule = of_shape.schedule,
                      .chunks = of_shape.chunks,
+                     .expert_overlap = of_shape.expert_overlap,
                      .begin = before,
                      .end = before + words_[words].size(),
                      .words = words});

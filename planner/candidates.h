@@ -65,6 +65,7 @@ class Candidates {
     sim::DeviceMesh mesh;
     sim::ContextAlgorithm context_algorithm{};
     std::int32_t microbatch = 1, schedule = 0, chunks = 1;
+    bool expert_overlap = false;
     std::size_t begin = 0, end = 0;
     std::size_t words = 0;  // of words_
   };

@@ -33,7 +33,7 @@ ExpertSpace::ExpertSpace(const SearchRequest& request, const FixedAxes& fixed) :
   gathers_ = !fills_up(*request.model.experts) && request.workload.precision.full_blocks().empty() &&
              !why_not_sayable(request, {.mesh = kDealt, .token_dispatcher = sim::TokenDispatcher::AllGather});
   dispatches_ = !why_not_sayable(request, {.mesh = kDealt, .token_dispatcher = other_});
-  overlaps_ = request.own.contains("expert_overlap") && !why_not_sayable(request, {.mesh = kDealt, .expert_overlap = true});
+  overlaps_ = !why_not_sayable(request, {.mesh = kDealt, .expert_overlap = true});
 }
 
 std::vector<std::int32_t> ExpertSpace::expert_tensors(const sim::DeviceMesh& mesh) const {
@@ -57,11 +57,15 @@ bool ExpertSpace::has_pairs(const PlanCandidate& at) const {
   return request_.workload.global_batch / at.mesh.data > at.microbatch && !schedule.splits_backward && alternates(schedule);
 }
 
-std::vector<bool> ExpertSpace::overlaps(const PlanCandidate& at) const {
-  const bool possible = at.mesh.expert > 1 && at.token_dispatcher != sim::TokenDispatcher::AllGather && at.zero_stage < 3 && has_pairs(at);
+std::vector<bool> ExpertSpace::overlaps(const PlanCandidate& shape) const {
+  const bool possible = shape.mesh.expert > 1 && has_pairs(shape);
   if (fixed_.has("expert_overlap"))
     return fixed_.at.expert_overlap && !possible ? std::vector<bool>{} : std::vector{fixed_.at.expert_overlap};
   return overlaps_ && possible ? std::vector{false, true} : std::vector{false};
+}
+
+bool ExpertSpace::may_overlap(const PlanCandidate& words) {
+  return words.token_dispatcher != sim::TokenDispatcher::AllGather && words.zero_stage < 3;
 }
 
 }  // namespace planner

@@ -3,7 +3,8 @@
 //   expert_tensor      the tensor ranks share each expert, or each rank has its experts whole; degrees between lie between
 //   token_dispatcher   the program's own; the other one, where a group of expert ranks leaves its node; all tokens gathered by all, where that is no more rows
 //                      than are sent: at most as many ranks as a token has experts (E - 1 rows a token, and topk (E - 1) / E)
-//   expert_overlap     where it is fixed, or the plan that is asked about says it, and backwards are followed by forwards to exchange beside; not with stage 3, gathered tokens, experts that are computed again, split backwards
+//   expert_overlap     of a shape, as its bounds are others: where backwards are followed by forwards to exchange beside; not with stage 3, gathered tokens,
+//                      experts that are computed again, split backwards
 #pragma once
 
 #include <vector>
@@ -19,7 +20,8 @@ class ExpertSpace {
 
   std::vector<std::int32_t> expert_tensors(const sim::DeviceMesh& mesh) const;  // 0: as the tensor degree is
   std::vector<sim::TokenDispatcher> dispatchers(const PlanCandidate& at) const;
-  std::vector<bool> overlaps(const PlanCandidate& at) const;  // of its schedule, ZeRO stage and microbatches
+  std::vector<bool> overlaps(const PlanCandidate& shape) const;
+  static bool may_overlap(const PlanCandidate& words);  // where its shape does
 
  private:
   bool has_pairs(const PlanCandidate& at) const;

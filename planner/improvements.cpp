@@ -38,7 +38,6 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"cuda_graphs", "", {"per_layer", "full_iteration"}, true},
                                                          {"attention", "", {"as_the_program"}, true},
                                                          {"recompute_scope", "", {}, true},
-                                                         {"expert_overlap", "", {"true"}, true},
                                                          {"optimizer_in_backward", "", {"true", "false"}},
                                                          {"first_bucket_size", ""},
                                                          {"gradient_sync", "zero", {"reduce_scatter"}},

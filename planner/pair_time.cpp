@@ -18,29 +18,55 @@ struct Lane {
 
 struct Streams {
   SimTime compute{}, exchange{};
+  SimTime met{};  // not before it have all kernels so far ended, and the exchanges in front of the last one
+  const Lane* last = nullptr;
+  Stretch under_way{};  // whose exchange runs beside the other lane
 
   void run(Lane& lane) {
     const Stretch& now = lane.stretches[lane.next++];
+    const SimTime both = met + (last != nullptr && last != &lane ? beside(now, under_way) : SimTime{});
     lane.ready += now.lead;
-    if (now.work.count() > 0) lane.ready = compute = std::max(compute, lane.ready) + now.work;
+    if (now.work.count() > 0) lane.ready = compute = std::max({compute, lane.ready, met}) + now.work;
+    met = std::max({both, compute, exchange});
     lane.ready += now.rest - now.exchange;
-    if (now.exchange.count() > 0) lane.ready = exchange = std::max(exchange, lane.ready) + now.exchange;
+    if (now.exchange.count() > 0)
+      lane.ready = exchange = std::max({exchange, lane.ready, now.work.count() > 0 ? met : SimTime{}}) + now.exchange;
+    last = &lane;
+    under_way = now.work.count() > 0 ? now : Stretch{};  // without kernels it may have begun before
   }
 };
 
 // What is computed again in front of the first kernel of all is left out: a bound.
-Stretch joined(const Stretch& open, SimTime again, const Stretch& next) {
+Stretch joined(const Stretch& open, Again again, const Stretch& next) {
   const SimTime between = open.rest + next.lead;
-  if (open.work.count() == 0) return {.lead = open.lead + between, .work = next.work, .rest = next.rest, .exchange = next.exchange};
-  if (next.work.count() > 0)
-    return {.lead = open.lead, .work = open.work + std::max(again, between) + next.work, .rest = next.rest, .exchange = next.exchange};
-  const SimTime rest = (again.count() > 0 ? SimTime{} : between) + next.rest;
-  return {.lead = open.lead, .work = open.work + again, .rest = rest, .exchange = next.exchange};
+  Stretch all = next;
+  all.lead = open.lead;
+  if (open.work.count() == 0) {
+    all.lead += between;
+    return all;
+  }
+  all.kernels += open.kernels + again.kernels;
+  if (next.work.count() > 0) {
+    all.work += open.work + std::max(again.work, between);
+    return all;
+  }
+  all.work = open.work + again.work;
+  all.rest += again.work.count() > 0 ? SimTime{} : between;
+  return all;
 }
+
+SimTime share_of(SimTime all, double share) { return SimTime(static_cast<std::int64_t>(static_cast<double>(all.count()) * share)); }
 
 }  // namespace
 
-void append(std::vector<Stretch>& action, const std::vector<Stretch>& layer, SimTime again) {
+SimTime beside(const Stretch& work, const Stretch& exchange) {
+  if (exchange.exchange.count() == 0) return work.work;
+  const double held = static_cast<double>(exchange.held.count()) / static_cast<double>(exchange.exchange.count());
+  const SimTime open = std::max(SimTime{}, exchange.exchange - (work.work - work.kernels));
+  return std::max(work.work + share_of(open, held), exchange.exchange + share_of(work.kernels, held));
+}
+
+void append(std::vector<Stretch>& action, const std::vector<Stretch>& layer, Again again) {
   if (layer.empty()) return;
   if (action.empty()) {
     action = layer;
@@ -52,13 +78,19 @@ void append(std::vector<Stretch>& action, const std::vector<Stretch>& layer, Sim
 
 InTurn in_turn(const std::vector<Stretch>& layer) {
   InTurn all;
-  SimTime waiting{};
+  InTurn waiting;
   for (const Stretch& one : layer) {
-    all.work += one.work;
-    if (one.work.count() > 0) all.exchange += std::exchange(waiting, {});
-    waiting += one.exchange;
+    all += {.work = one.work, .kernels = one.kernels};
+    if (one.work.count() > 0) all += std::exchange(waiting, {});
+    const double share = one.held.count() > 0 ? static_cast<double>(one.held.count()) / static_cast<double>(one.exchange.count()) : 0;
+    waiting += {.exchange = one.exchange, .held = one.held, .share = share};
   }
   return all;
+}
+
+SimTime beside(SimTime work, const InTurn& exchanges) {
+  const SimTime free = share_of(work - exchanges.kernels, exchanges.share);
+  return std::max(work + std::max(SimTime{}, exchanges.held - free), exchanges.exchange);
 }
 
 SimTime alone(const std::vector<Stretch>& action) {

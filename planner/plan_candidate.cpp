@@ -93,7 +93,7 @@ const std::array kAxes = std::to_array<Axis>({
     axis<At<&Candidate::reshard_ranks>, At<&Plan::mesh, &Mesh::reshard>>("reshard_ranks", true),
     axis<At<&Candidate::sequence_parallel>, At<&Plan::sequence_parallel>>("sequence_parallel"),
     axis<At<&Candidate::token_dispatcher>, At<&Plan::token_dispatcher>>("token_dispatcher"),
-    axis<At<&Candidate::expert_overlap>, At<&Plan::expert_overlap>>("expert_overlap"),
+    axis<At<&Candidate::expert_overlap>, At<&Plan::expert_overlap>>("expert_overlap", false, true),
     axis<At<&Candidate::recompute>, At<&Plan::recompute>>("recompute"),
     recompute_scope(),
     axis<At<&Candidate::offload_optimizer>, At<&Plan::offload_optimizer>>("offload_optimizer"),

@@ -40,7 +40,7 @@ struct PlanCandidate {
 // What is left to choose are words: ZeRO stage, recomputation, ... Candidates of one shape follow each other in a space.
 inline bool same_shape(const PlanCandidate& a, const PlanCandidate& b) {
   return a.mesh == b.mesh && a.context_algorithm == b.context_algorithm && a.microbatch == b.microbatch && a.schedule == b.schedule &&
-         a.chunks == b.chunks && a.slices == b.slices;
+         a.chunks == b.chunks && a.expert_overlap == b.expert_overlap && a.slices == b.slices;
 }
 
 inline void take_shape(PlanCandidate& words, const PlanCandidate& of) {
@@ -49,6 +49,7 @@ inline void take_shape(PlanCandidate& words, const PlanCandidate& of) {
   words.microbatch = of.microbatch;
   words.schedule = of.schedule;
   words.chunks = of.chunks;
+  words.expert_overlap = of.expert_overlap;
 }
 
 // An axis of the search: a field of the plan in which candidates differ.

@@ -62,6 +62,7 @@ bool knows_host(const sim::ParallelPlan& plan) { return !plan.expert_overlap && 
 sim::Task with_piece(sim::Task task, const sim::Piece& piece) {
   task.key.operation = piece.operation, task.key.group = piece.group, task.key.sequence = piece.sequence;
   task.payload = piece.payload;
+  if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? sim::Stream::Tensor : sim::Stream::Exchange;
   return task;
 }
 
@@ -107,6 +108,13 @@ IssuedTask Pricer::issued(sim::Task task) const {
                            : IssuedTask{.time = alone(cost)};
 }
 
+SimTime Pricer::held(sim::Task task) const {
+  task.device = sim::DeviceId(task.key.stage.value());
+  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::Rank rank = devices_.devices()[task.device.position()].representative;
+  return alone(cost) == cut_off(cost.duration) ? load_on(cost, placement_.device(rank)) : SimTime{};
+}
+
 bool Pricer::may_hide(const sim::Piece& piece) const {
   return plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
 }
@@ -130,6 +138,7 @@ namespace {
 // Pieces that run together.
 struct Together {
   SimTime all{}, others{}, exchange{};  // others: than exchanges of tokens
+  SimTime kernels{}, held{};
   bool computes = false;
 
   void add_to(Stretch& open) const {
@@ -137,11 +146,15 @@ struct Together {
     if (computes) {
       (open.work.count() > 0 ? open.work : open.lead) += std::exchange(open.rest, {});
       open.work += others;
-      open.exchange = {};
+      open.kernels += kernels;
+      open.exchange = open.held = {};
     } else {
       (open.work.count() > 0 ? open.rest : open.lead) += others;
     }
     open.rest += beyond;
+    if (exchange.count() == 0) return;
+    const bool is_known = others.count() == 0 && held.count() > 0 && (open.held.count() > 0 || open.exchange.count() == 0);
+    open.held = is_known ? open.held + held : SimTime{};
     open.exchange += std::min(exchange, beyond);
   }
 };
@@ -153,8 +166,11 @@ std::vector<Stretch> Pricer::stretches(const sim::Task& of, const std::vector<si
   Together now;
   for (std::size_t at = 0; at < pieces.size(); ++at) {
     const sim::Piece& piece = pieces[at];
-    const SimTime time = issued(with_piece(of, piece)).time;
+    const sim::Task task = with_piece(of, piece);
+    const SimTime time = issued(task).time;
     const bool exchanges = may_hide(piece);
+    SimTime& of_device = exchanges ? now.held : now.kernels;
+    if (exchanges || piece.group == MeshAxis::None) of_device = std::max(of_device, held(task));
     now.all = std::max(now.all, time);
     (exchanges ? now.exchange : now.others) = std::max(exchanges ? now.exchange : now.others, time);
     now.computes |= piece.group == MeshAxis::None;
@@ -178,7 +194,9 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
     price.forward_in_turn = in_turn(price.forward_stretches), price.backward_in_turn = in_turn(price.backward_stretches);
   }
   if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
+  price.again = -price.computing;
   if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
+  price.again += price.computing;
   return price;
 }
 

@@ -19,6 +19,7 @@ namespace planner {
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
+  sim::SimTime again{};                                    // of that, what `recompute` takes
   // Of expert_overlap, whose exchanges `forward` and `backward` leave out: with them.
   std::vector<Stretch> forward_stretches{}, backward_stretches{};
   InTurn forward_in_turn{}, backward_in_turn{};
@@ -104,6 +105,8 @@ class Pricer {
 
  private:
   IssuedTask issued(sim::Task task) const;
+  sim::SimTime held(
+      sim::Task task) const;  // of its device; of an exchange that shares its links with equal ones: 0, as that may slow it more
   // of: stage, slice, layer and phase; adds what kernels take to `computing`
   PacedTime pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, sim::SimTime& computing) const;
   std::vector<Stretch> stretches(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;

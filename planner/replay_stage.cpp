@@ -29,7 +29,7 @@ ReplayChunk make_chunk(const sim::ModelGraph& model, const sim::ParallelPlan& pl
     (layer == last ? chunk.ahead : chunk.backward) = (layer == last ? chunk.ahead : chunk.backward) + price.recompute;
     chunk.backward = chunk.backward + price.backward;
     chunk.weight = chunk.weight + price.weight;
-    append(chunk.backward_stretches, price.backward_stretches, price.recompute.time);
+    append(chunk.backward_stretches, price.backward_stretches, {.work = price.recompute.time, .kernels = price.again});
   }
   chunk.forward_alone = alone(chunk.forward_stretches), chunk.backward_alone = alone(chunk.backward_stretches);
   return chunk;

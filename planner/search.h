@@ -44,7 +44,7 @@ struct SearchRequest {
   Fixed fixed;
   std::optional<sim::ParallelPlan>
       known{};  // is looked at first, if it is in the space: what is found is not behind it, however early the search ends
-  Fixed own{};  // of a plan that is asked about: recompute_scope and expert_overlap, beside the usual values; cuda_graphs and attention
+  Fixed own{};  // of a plan that is asked about: recompute_scope, beside the usual values; cuda_graphs and attention
   std::int32_t top = 5;
   std::function<std::vector<sim::Violation>(const sim::ParallelPlan&)>
       why_not;  // plans with an answer do not compete; null: all do. From several threads

@@ -34,8 +34,8 @@ class Enumerator {
   void add_mesh(const sim::DeviceMesh& mesh);
   void add_words(const PlanCandidate& shape);
   void keep_allowed(std::vector<PlanCandidate>& all);
-  // schedule, sums several, sizes of units; of slices: microbatch; of a kernel of attention: how context ranks meet
-  using WordsKey = std::tuple<std::int32_t, bool, std::vector<std::int32_t>, std::int32_t, std::optional<sim::ContextAlgorithm>>;
+  // schedule, pairs, sums several, sizes of units; of slices: microbatch; of a kernel of attention: how context ranks meet
+  using WordsKey = std::tuple<std::int32_t, bool, bool, std::vector<std::int32_t>, std::int32_t, std::optional<sim::ContextAlgorithm>>;
   WordsKey words_key(const PlanCandidate& shape) const;
   sim::AttentionWord attention() const { return attention_of(fixed_, own_); }
   std::vector<bool> sequence_parallel_options(const sim::DeviceMesh& mesh) const;
@@ -61,7 +61,12 @@ void Enumerator::add_mesh(const sim::DeviceMesh& mesh) {
   refusals_.clear();
   words_of_mesh_.clear();
   const std::size_t before = space_.candidates.size();
-  shapes_.visit(mesh, refusals_, [&](const PlanCandidate& shape) { add_words(shape); });
+  shapes_.visit(mesh, refusals_, [&](PlanCandidate shape) {
+    for (const bool overlaps : experts_.overlaps(shape)) {
+      shape.expert_overlap = overlaps;
+      add_words(shape);
+    }
+  });
   if (space_.candidates.size() == before && !refusals_.empty()) shapes_.exclude_mesh(mesh, refusals_.front());
 }
 
@@ -78,7 +83,10 @@ std::vector<bool> Enumerator::sequence_parallel_options(const sim::DeviceMesh& m
 Enumerator::WordsKey Enumerator::words_key(const PlanCandidate& shape) const {
   PlanCandidate sharded = shape;
   sharded.zero_stage = 3;
-  return {shape.schedule, request_.workload.global_batch / shape.mesh.data > shape.microbatch, sharding_.unit_sizes(sharded),
+  return {shape.schedule,
+          shape.expert_overlap,
+          request_.workload.global_batch / shape.mesh.data > shape.microbatch,
+          sharding_.unit_sizes(sharded),
           fixed_.at.slices > 1 ? shape.microbatch : 0,
           attention() == sim::AttentionWord::AsTheProgram ? std::nullopt : std::optional(shape.context_algorithm)};
 }
@@ -104,7 +112,7 @@ void Enumerator::add_words(const PlanCandidate& shape) {
   vary(all, &PlanCandidate::sequence_parallel, [&](const PlanCandidate&) { return sequence_parallel_options(shape.mesh); });
   std::erase_if(all, [&](const PlanCandidate& at) { return !is_cut_so(at); });
   vary(all, &PlanCandidate::token_dispatcher, [&](const PlanCandidate& at) { return experts_.dispatchers(at); });
-  vary(all, &PlanCandidate::expert_overlap, [&](const PlanCandidate& at) { return experts_.overlaps(at); });
+  std::erase_if(all, [&](const PlanCandidate& at) { return at.expert_overlap && !ExpertSpace::may_overlap(at); });
   recomputation_.vary_all(all);
   host_.vary_all(all);
   for (PlanCandidate& one : all) {

@@ -25,6 +25,9 @@ SimTime in_turn(const InTurn& layer) { return layer.work + layer.exchange; }
 SimTime alone_forward(const LayerPrice& price) { return std::max(price.forward.time, in_turn(price.forward_in_turn)); }
 SimTime alone_backward(const LayerPrice& price) { return std::max(price.backward.time, in_turn(price.backward_in_turn)); }
 SimTime exchanges(const LayerPrice& price) { return price.forward_in_turn.exchange + price.backward_in_turn.exchange; }
+SimTime kernels(const LayerPrice& price) { return price.forward_in_turn.kernels + price.backward_in_turn.kernels; }
+SimTime held(const LayerPrice& price) { return price.forward_in_turn.held + price.backward_in_turn.held; }
+double share(const LayerPrice& price) { return std::max(price.forward_in_turn.share, price.backward_in_turn.share); }
 
 // Actions of one chunk, as its host issues them. An order of them takes at least the sum of `time`, and of `issue`, whichever it is.
 struct ChunkWork {
@@ -49,6 +52,7 @@ ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, 
     work.computing += price.computing;
     work.forward_in_turn += price.forward_in_turn;
     work.backward_in_turn += price.backward_in_turn;
+    work.backward_in_turn.kernels += price.again;
   }
   work.drain = std::max(drain.time, in_turn(work.backward_in_turn));
   return work;
@@ -59,13 +63,15 @@ class PairedTime {
  public:
   void add(const ChunkWork& chunk, std::int64_t pieces, std::int64_t forward, std::int64_t backward) {
     alone_ += chunk.alone_forward() * (pieces - forward) + chunk.alone_backward() * (pieces - backward);
-    kernels_ += chunk.forward.time * forward + chunk.backward.time * backward;
-    exchanges_ += chunk.forward_in_turn.exchange * forward + chunk.backward_in_turn.exchange * backward;
+    paired_ += chunk.forward.time * forward + chunk.backward.time * backward;
+    in_turn_ += chunk.forward_in_turn * forward;
+    in_turn_ += chunk.backward_in_turn * backward;
   }
-  SimTime all() const { return alone_ + std::max(kernels_, exchanges_); }
+  SimTime all() const { return alone_ + beside(paired_, in_turn_); }
 
  private:
-  SimTime alone_{}, kernels_{}, exchanges_{};
+  SimTime alone_{}, paired_{};
+  InTurn in_turn_;
 };
 
 LayerTimes sum(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerRange layers) {
@@ -125,13 +131,18 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
   std::vector<std::int64_t> layers(model.firsts.size());
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) ++layers[model.kind(layer).position()];
   LeastWork least{.forward = SimTime::max(), .backward = SimTime::max()};
-  SimTime all_kernels{}, all_exchanged{};
+  SimTime all{};
+  InTurn all_in_turn;
   for (const sim::LayerIndex first : model.firsts) {
     const sim::LayerKind kind = model.kind(first);
     const std::int64_t count = layers[kind.position()];
-    const SimTime kernels = fastest(stages, kind, whole), exchanged = fastest(stages, kind, exchanges), time = std::max(kernels, exchanged);
-    all_kernels += kernels * count;
-    all_exchanged += exchanged * count;
+    const SimTime of_layer = fastest(stages, kind, whole);
+    InTurn in_turn{
+        .kernels = fastest(stages, kind, kernels), .exchange = fastest(stages, kind, exchanges), .held = fastest(stages, kind, held)};
+    for (const StageLayerPrices& stage : stages) in_turn.share = std::max(in_turn.share, share(stage[kind]));
+    const SimTime time = beside(of_layer, in_turn);
+    all += of_layer * count;
+    all_in_turn += in_turn * count;
     least.alone +=
         fastest(stages, kind, [](const LayerPrice& price) { return alone_forward(price) + alone_backward(price) + price.weight.time; }) *
         count;
@@ -144,7 +155,7 @@ LeastWork least_work(const sim::ModelGraph& model, const std::vector<StageLayerP
     least.backward = std::min(least.backward, fastest(stages, kind, alone_backward));
     if (time * count > least.common * least.blocks) least.common = time, least.blocks = count;
   }
-  least.all = std::max(all_kernels, all_exchanged);
+  least.all = beside(all, all_in_turn);
   return least;
 }
 

@@ -187,5 +187,22 @@ TEST(CheckText, OfTwoSettingsTheBestIsShown) {
   EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), HasSubstr("data 4 -> 1"));
 }
 
+// As many changes as there is room for.
+TEST(CheckText, IsOneScreen) {
+  sim::ParallelPlan plan = sim::testing::tiny_plan({.data = 4});
+  CheckResult check;
+  check.now = checked(subject_of(plan), sim::usable_memory(plan.cluster));
+  check.request = planner::request_like(plan);
+  check.fits = true, check.measure = 4;
+  for (int change = 1; change <= 12; ++change) {
+    planner::Improvement& one = check.improvements.one.emplace_back();
+    one.plan = plan, one.plan.microbatch_size = 1 + change, one.plan.zero_stage = 1, one.plan.recompute = sim::Recompute::Full;
+  }
+  EXPECT_LE(num_lines(check_report(check)), kScreenLines);
+  EXPECT_THAT(screen_text(check_report(check), Console(Form::Json)), testing::ContainsRegex("[0-9]+ changes more: --why changes"));
+  check.all_changes = true;
+  EXPECT_GT(num_lines(check_report(check)), kScreenLines);
+}
+
 }  // namespace
 }  // namespace cli

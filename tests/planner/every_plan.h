@@ -32,7 +32,6 @@ inline SearchRequest expert_request() {
   request.model.tied_embeddings = false;
   request.model.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512, .shared_ffn = 256, .first_dense_layers = 1};
   request.workload.global_batch = 4;
-  request.own = {{"expert_overlap", "true"}};
   return request;
 }
 
@@ -114,7 +113,6 @@ inline SearchRequest random_request(std::mt19937& random) {
   if (random() % 3 == 0)
     request.model.experts = sim::ExpertForm{
         .experts = pick({4, 6}), .topk = 2, .expert_ffn = 768, .shared_ffn = pick({0, 768}), .first_dense_layers = pick({0, 1})};
-  if (request.model.experts) request.own = {{"expert_overlap", "true"}};
   request.vocabulary_multiple = pick({12, 128});
   request.model.max_positions = 16384;
   request.workload = {.sequence = pick({64, 512, 16384}),

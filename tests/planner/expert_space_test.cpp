@@ -50,7 +50,7 @@ TEST(ExpertSpace, TokensAreGatheredWhereThatIsNoMoreRows) {
   one.request.cluster.hardware.devices_per_node = 4;
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram, TokenDispatcher::AllGather));
   one.at.token_dispatcher = TokenDispatcher::AllGather;
-  EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false)) << "nothing is exchanged beside another microbatch";
+  EXPECT_FALSE(ExpertSpace::may_overlap(one.at)) << "nothing is exchanged beside another microbatch";
   one.at.mesh = {.data = 4, .expert = 4};
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::AsTheProgram)) << "three rows a token, not 1.5";
   one.at.mesh = {.data = 4};
@@ -63,9 +63,6 @@ TEST(ExpertSpace, TokensAreGatheredWhereThatIsNoMoreRows) {
 
 TEST(ExpertSpace, ExchangesHideWhereBackwardsMeetForwards) {
   OfExperts one;
-  one.request.own.clear();
-  EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false));  // nobody asks for it
-  one.request.own = {{"expert_overlap", "true"}};
   EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(false, true));
   const auto without = [&](auto change) {
     PlanCandidate other = one.at;
@@ -73,10 +70,12 @@ TEST(ExpertSpace, ExchangesHideWhereBackwardsMeetForwards) {
     EXPECT_THAT(one.space().overlaps(other), ElementsAre(false)) << to_text(other);
   };
   without([](PlanCandidate& at) { at.mesh.expert = 1; });
-  without([](PlanCandidate& at) { at.zero_stage = 3; });
   without([](PlanCandidate& at) { at.microbatch = 2; });  // one microbatch
   without([](PlanCandidate& at) { at.schedule = row("gpipe"); });
   without([](PlanCandidate& at) { at.schedule = row("zb-1p"); });
+  EXPECT_TRUE(ExpertSpace::may_overlap(one.at));
+  one.at.zero_stage = 3;
+  EXPECT_FALSE(ExpertSpace::may_overlap(one.at));
 }
 
 TEST(ExpertSpace, OnlyWhatTheProgramHasWordsFor) {
@@ -100,7 +99,7 @@ TEST(ExpertSpace, AFixedWordIsTakenAtItsWord) {
   EXPECT_THAT(one.space().expert_tensors({.data = 4}), ElementsAre(2));
   EXPECT_THAT(one.space().dispatchers(one.at), ElementsAre(TokenDispatcher::Hierarchical));
   EXPECT_THAT(one.space().overlaps(one.at), ElementsAre(true));
-  one.at.zero_stage = 3;
+  one.at.mesh.expert = 1;
   EXPECT_TRUE(one.space().overlaps(one.at).empty());
 }
 

@@ -66,7 +66,6 @@ TEST(Improvements, AreRankedByTheObjective) {
   }
 }
 
-// No search chooses it unless it is asked for.
 TEST(Improvements, TryExchangesBesideAnotherMicrobatch) {
   Case one{.request = expert_request()};
   one.request.workload.global_batch = 16;

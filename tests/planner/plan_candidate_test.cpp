@@ -108,7 +108,8 @@ TEST(PlanCandidate, AnAxisIsOfShapesOrAWord) {
                                     .context_algorithm = one.context_algorithm,
                                     .schedule = one.schedule,
                                     .chunks = one.chunks,
-                                    .microbatch = one.microbatch};
+                                    .microbatch = one.microbatch,
+                                    .expert_overlap = one.expert_overlap};
           if (axis.number(shape) != axis.number(one)) return false;
         }
       return true;
@@ -117,6 +118,7 @@ TEST(PlanCandidate, AnAxisIsOfShapesOrAWord) {
     PlanCandidate word;
     word.mesh = {.data = 3, .pipeline = 5, .tensor = 7, .replicas = 3, .context = 4, .context_inner = 2, .expert = 3, .expert_tensor = 1};
     word.context_algorithm = sim::ContextAlgorithm::AllToAll, word.schedule = 2, word.chunks = 3, word.microbatch = 4;
+    word.expert_overlap = true;
     EXPECT_EQ(axis.number(word) != axis.number(PlanCandidate{}), axis.of_shape) << axis.field->name;
   }
 }
