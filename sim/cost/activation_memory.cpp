@@ -53,7 +53,8 @@
 //   programs (fields of the software profile in brackets; without a name the worker's, as above)
 //     sequence parallel  the norm's output, n h / T: gathered again in backward                       [keeps_gathered: n h, as above]
 //     dropout            masks, a byte an element: n h / T behind each segment and the embedding          [dropout, keeps_masks]
-//     scores             n s heads, where the kernel keeps them: e of a fused softmax, 4 e else; with dropout e + 1 more    [attention]
+//     scores             n s heads, where the kernel keeps them: e of a fused softmax, else softmax's output, in fp32 beside
+//                        masters, and e of what the next product reads; with dropout e + 1 more                      [attention]
 //     norm, activation   RMSNorm 2 n h more, a gated activation's product n f more          [fused_norm, fused_activation, compiled]
 //     rotary             what it read: half of q, k, v                                                    [keeps_unrotated]
 //     loss               bytes of a logit at its peak: of them fp32 or less until the backward, which adds the rest       [loss_bytes ...]
@@ -92,9 +93,12 @@ Bytes mask_bytes(const SegmentSizes& size, const ModelConfig& config, const Para
   return habits_of(plan.cluster).keeps_masks && is_dropping(plan) ? Bytes(size.local_tokens * config.hidden) : Bytes{};
 }
 
-// Logits of a tensor rank's part of the vocabulary would need sums between a piece's product and its loss: no such kernel does them.
+// Logits of a tensor rank's part of the vocabulary need sums between a piece's product and its loss: no kernel of both does them, but operators, piece by
+// piece (torchtitan/components/loss.py, ChunkedLossWrapper).
 bool is_in_pieces(const ParallelPlan& plan) {
-  return habits_of(plan.cluster).loss_in_pieces && plan.mesh.tensor == 1 && !plan.splits_backward() && !plan.model.head_transform;
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  const bool is_possible = plan.mesh.tensor == 1 || (habits.by_operator && habits.vocabulary_parallel);
+  return habits.loss_in_pieces && is_possible && !plan.splits_backward() && !plan.model.head_transform;
 }
 
 // A piece has as many tokens as make its logits about as large as all hidden states (Hsu et al. 2024, Liger Kernel, section 3.2): they are

@@ -33,8 +33,17 @@ std::int64_t scores_of(const SegmentSizes& size) { return size.tokens * size.seq
 // no plain ones, of which it keeps none.
 struct ScoreHabit {
   bool dropped_by_hand = false, made_by_hand = false;  // the worker's loop over heads
-  double kept = 0, gradients = 0;                      // bytes a score
+  double kept = 0, made = 0, gradients = 0;            // bytes a score: for the backward, by a forward, by the backward
 };
+
+// Of operators autograd keeps what softmax put out, and what the product with values read: a copy in the type of activations where softmax ran in fp32
+// (torch.autocast, Megatron's attention_softmax_in_fp32), and with dropout its output and a byte of mask. Scaled and masked scores are read by no backward.
+double kept_of_a_score(const ParallelPlan& plan, double element, bool drops) {
+  const PrecisionPolicy& precision = plan.workload.precision;
+  const bool is_wide = is_sixteen_bit(precision.compute()) && precision.has_masters();
+  const double softmax = is_wide ? 4 : element, copied = is_wide ? element : 0;
+  return softmax + (drops ? element + 1 : copied);
+}
 bool has_scores_of_its_own(const ModelConfig& config, const SegmentSizes& size) {
   const bool is_biased = config.encoder && config.encoder->relative_buckets > 0 && !size.reads_source;
   const bool has_sinks = config.sinks && (size.window > 0 || !config.sinks_in_windows);
@@ -50,7 +59,8 @@ ScoreHabit score_habit(const ParallelPlan& plan, const SegmentSizes& size) {
   if (!writes_scores(kernel)) return {};
   const bool is_fused = kernel == AttentionKernel::FusedSoftmax;
   const bool drops = plan.model.attention_dropout > 0 || habits.dropout;
-  return {.kept = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0), .gradients = is_fused ? element : 8};
+  const double made = (is_fused ? 1 : 4) * element + (drops ? element + 1 : 0);
+  return {.kept = is_fused ? made : kept_of_a_score(plan, element, drops), .made = made, .gradients = is_fused ? element : 8};
 }
 
 // The worker's loop over heads reads no output in its backward: that is kept by the product behind, which reads it, and by a gate.
@@ -89,9 +99,9 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
     if (!habits.own_memory && plan.cluster.hardware.kind == DeviceKind::Cpu) memory.backward_temporary += fused_blocks(size);
     return;
   }
-  const Bytes kept = scaled(Bytes(scores_of(size)), habit.kept);
-  if (is_kept) memory.keep({"scores", kept, Module::CoreAttention});
-  memory.backward_temporary += scaled(Bytes(scores_of(size)), habit.gradients) + (is_kept ? Bytes{} : kept);
+  const Bytes scores(scores_of(size));
+  if (is_kept) memory.keep({"scores", scaled(scores, habit.kept), Module::CoreAttention});
+  memory.backward_temporary += scaled(scores, habit.gradients + (is_kept ? 0 : habit.made));
 }
 
 // Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).

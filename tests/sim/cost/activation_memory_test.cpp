@@ -132,12 +132,34 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
   EXPECT_EQ(more(Operation::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.attention = "unfused"; }),
-            Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4));
+            Bytes(6 * 32 * 32 * 4) - Bytes(4 * 32 * 4));  // softmax's output in fp32, and what the product behind read
+  EXPECT_EQ(more(Operation::Attention,
+                 [](SoftwareStack& stack) {
+                   stack.attention = "unfused";
+                   stack.dropout = true;
+                 }),
+            Bytes(7 * 32 * 32 * 4) - Bytes(4 * 32 * 4));  // and a mask
   EXPECT_GT(more(Operation::Head, [](SoftwareStack& stack) { stack.fused_loss = false; }), Bytes(0));
   const Bytes fused = memory_of(plan, Operation::Attention).kept;
   plan.attention = AttentionWord::Unfused;
-  EXPECT_EQ(memory_of(plan, Operation::Attention).kept - fused, Bytes(4 * 2 * 32 * 32 * 4) - Bytes(4 * 32 * 4))
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept - fused, Bytes(6 * 32 * 32 * 4) - Bytes(4 * 32 * 4))
       << "as the plan says, whatever the program does";
+  plan.workload.precision = plan.workload.precision.with(Numbers::Gradients, Precision::Bf16).with(Numbers::Masters, Precision::Bf16);
+  EXPECT_EQ(memory_of(plan, Operation::Attention).kept - fused, Bytes(2 * 32 * 32 * 4) - Bytes(4 * 32 * 4)) << "softmax in 16 bit";
+}
+
+// Operators go over a cut vocabulary piece by piece; a kernel of product and loss does not.
+TEST(ActivationMemory, PiecesOfALossOnTensorRanks) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.mesh.tensor = 2;
+  plan.cluster.software = load_software("torchtitan-2026");
+  const Bytes whole = memory_of(plan, Operation::Head).kept;
+  plan.cluster.software.loss_in_pieces = true;
+  const Bytes cut = memory_of(plan, Operation::Head).kept;
+  EXPECT_LT(cut, whole);
+  plan.cluster.software.by_operator = false;
+  EXPECT_GT(memory_of(plan, Operation::Head).kept, cut);
 }
 
 // Of q, k, v, o, gate, up and down every second one is made again; attention's output stays.

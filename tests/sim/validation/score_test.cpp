@@ -102,6 +102,16 @@ TEST(Score, RunsOfMlperf) {
   EXPECT_LE(result.interval_score, 0.43);
 }
 
+// What people of 2025 and 2026 run, predicted before anything was changed for it.
+TEST(Score, RunsOfNewcomers) {
+  const Score result = score(predict_file("profiles/published/newcomers.json"));
+  EXPECT_EQ(result.predicted, 113);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_LE(result.macro_mape, 0.185);
+  EXPECT_GE(result.coverage, 0.65);
+  EXPECT_LE(result.interval_score, 0.82);
+}
+
 // Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
 TEST(Score, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
