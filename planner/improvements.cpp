@@ -49,7 +49,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"kept_until", "reshard_ranks"},
                                                          {"state_shards", "zero"},
                                                          {"weight_sync", "zero"},
-                                                         {"delay_wgrad", "expert_overlap"},
+                                                         {"delay_wgrad", "expert_overlap", {"true"}},
                                                          {"offload_share", "offload_optimizer"},
                                                          {"on_drive", "zero", {"none"}},
                                                          {"context_by_document", "context"},

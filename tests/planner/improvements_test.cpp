@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 
 #include "planner/evaluator.h"
 #include "planner/plan_candidate.h"
@@ -80,6 +81,22 @@ TEST(Improvements, TryExchangesBesideAnotherMicrobatch) {
   ASSERT_THAT(found.one, SizeIs(1));
   EXPECT_EQ(found.one.front().changed, std::vector<std::string>{"expert_overlap"});
   EXPECT_LT(found.one.front().result.step_time, result.step_time);
+}
+
+// No search chooses it.
+TEST(Improvements, TryGradientsOfWeightsBesideExchanges) {
+  Case one{.request = expert_request()};
+  one.request.workload.global_batch = 16;
+  const auto alternating = static_cast<std::int32_t>(sim::find_schedule("1f1b") - sim::all_schedules().data());
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .expert = 4}, .schedule = alternating, .expert_overlap = true});
+  SearchRequest request = request_like(plan);
+  std::atomic<std::int64_t> asked{0};
+  request.why_not = [&](const sim::ParallelPlan& other) {
+    asked += other.delay_wgrad && other.expert_overlap ? 1 : 0;
+    return std::vector<sim::Violation>{{"/delay_wgrad", "counts, and is refused", ""}};
+  };
+  improvements(request, {plan, sim::simulate(one.model, plan)});
+  EXPECT_GT(asked.load(), 0);
 }
 
 // But for words that are not searched.
