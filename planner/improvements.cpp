@@ -40,6 +40,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"recompute_scope", "", {}, true},
                                                          {"expert_overlap", "", {"true"}, true},
                                                          {"optimizer_in_backward", "", {"true", "false"}},
+                                                         {"paged_optimizer", "", {"true", "false"}},
                                                          {"first_bucket_size", ""},
                                                          {"gradient_sync", "zero", {"reduce_scatter"}},
                                                          {"overlap_weight_gather", "zero", {"true"}},
