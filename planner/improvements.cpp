@@ -39,6 +39,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"attention", "", {"as_the_program"}, true},
                                                          {"recompute_scope", "", {}, true},
                                                          {"optimizer_in_backward", "", {"true", "false"}},
+                                                         {"paged_optimizer", "", {"true", "false"}},
                                                          {"first_bucket_size", ""},
                                                          {"gradient_sync", "zero", {"reduce_scatter"}},
                                                          {"overlap_weight_gather", "zero", {"true"}},

@@ -25,6 +25,7 @@ constexpr Unsearched kUnsearched[] = {
     {"partition_size", "sums by priority train without clipping: a plan says it by hand"},
     {"credit_size", "belongs to partition_size"},
     {"optimizer_in_backward", "trains without clipping, one microbatch a step: a plan says it by hand, and `check` says what it gains"},
+    {"paged_optimizer", "a habit of the optimizer's library: a plan says it by hand, and `check` says what it gains"},
     {"state_shards", "owners of whole tensors hold more, and gain nothing where slices can be gathered"},
     {"weight_sync", "belongs to state_shards"},
     {"cuda_graphs",

@@ -29,7 +29,7 @@ TRIED = {
 }
 # Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
 UNTRIED = {
-    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size", "optimizer_in_backward": "trains without clipping, one microbatch a step",
+    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size", "optimizer_in_backward": "trains without clipping, one microbatch a step", "paged_optimizer": "a habit of the optimizer's library",
     "weight_sync": "belongs to state_shards", "kept_until": "belongs to reshard_ranks", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
     "on_drive": "goes with an optimizer on the host, which none of these questions needs", "expert_loads": "is no choice",
     "mtp_apart": "is of the network, which predicts further tokens in none of these questions", "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained", "attention": "which kernels there are is known where the program runs",

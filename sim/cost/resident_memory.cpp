@@ -84,11 +84,14 @@ bool shards_masters(const ParallelPlan& plan) {
   return sharding_strategy(plan).shards_parameters && plan.workload.precision.has_masters() && habits_of(plan.cluster).shards_masters;
 }
 
-Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
-  const std::int64_t moments = moments_of(workload.optimizer, program);
+Bytes moment_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
   const Bytes moment = workload.optimizer == OptimizerKind::AdamW8bit ? Bytes(1) : workload.precision.bytes(Numbers::Moments);
+  return moment * moments_of(workload.optimizer, program);
+}
+
+Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program) {
   const Bytes masters = workload.precision.has_masters() ? workload.precision.bytes(Numbers::Masters) : Bytes(0);
-  return masters + moment * moments;
+  return masters + moment_bytes_per_element(workload, program);
 }
 
 Bytes undo_bytes(const ParallelPlan& plan, const Bucket& bucket) {
@@ -171,8 +174,9 @@ MemoryBreakdown resident_memory(const ParallelPlan& plan, const StageElements& e
   if (habits.keeps_both_gradients && !plan.optimizer_in_backward && is_sixteen_bit(plan.workload.precision.compute()))
     of(memory, MemoryCategory::Gradients) += element * elements.all;
   if (plan.offload_optimizer && plan.offload_share == 1) return memory;
-  const Bytes state =
-      optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) - (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{});
+  const Bytes state = optimizer_bytes_per_element(plan.workload, habits_of(plan.cluster)) -
+                      (shards_masters(plan) ? plan.bytes(Numbers::Masters) : Bytes{}) -
+                      (plan.paged_optimizer ? moment_bytes_per_element(plan.workload, habits_of(plan.cluster)) : Bytes{});
   of(memory, MemoryCategory::OptimizerState) = state * (strategy.shards_optimizer ? elements.owned : elements.all);
   if (plan.workload.optimizer == OptimizerKind::Muon || plan.workload.optimizer == OptimizerKind::Adafactor)
     of(memory, MemoryCategory::OptimizerState) -= plan.bytes(Numbers::Moments) * elements.stepped_matrices;

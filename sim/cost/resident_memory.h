@@ -23,7 +23,8 @@
 namespace sim {
 
 bool shards_masters(const ParallelPlan& plan);
-Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program);
+Bytes moment_bytes_per_element(const Workload& workload, const SoftwareStack& program);
+Bytes optimizer_bytes_per_element(const Workload& workload, const SoftwareStack& program);  // moments, and masters
 
 // Elements of a stage: all of them, those that one data rank owns, and those whose gradients are summed over microbatches after their
 // reduction, in a place of their own beside the gradient that is being made.

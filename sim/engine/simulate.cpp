@@ -7,6 +7,7 @@
 
 #include "sim/cost/document_rows.h"
 #include "sim/engine/engine.h"
+#include "sim/engine/paging.h"
 #include "sim/engine/rank_models.h"
 #include "sim/engine/steady.h"
 #include "sim/units/at.h"
@@ -14,14 +15,14 @@
 namespace sim {
 namespace {
 
-// `slowed`: owns the costs that differ from what the cost model says.
-std::vector<PricedTask> price(const TaskGraph& graph, const RankModels& models, Slowdown& slowed) {
+// `slowed` and `paging` own the costs that differ from what the cost model says.
+std::vector<PricedTask> price(const TaskGraph& graph, const RankModels& models, Slowdown& slowed, Paging& paging) {
   std::vector<PricedTask> priced;
   priced.reserve(graph.tasks().size());
   for (std::size_t at = 0; at < graph.tasks().size(); ++at) {
     const RankModel& own = models.of(graph.tasks()[at].device);
     const Task& task = own.graph.tasks()[at];
-    priced.push_back({&slowed.cost(task, own.costs.cost(task, own.graph)), &own.memory.effect(task, own.graph)});
+    priced.push_back({&paging.cost(task, slowed.cost(task, own.costs.cost(task, own.graph))), &own.memory.effect(task, own.graph)});
   }
   return priced;
 }
@@ -39,9 +40,14 @@ std::vector<MemoryBreakdown> resident(const TaskGraph& graph, const RankModels& 
   return by_device;
 }
 
-std::vector<Bytes> on_hosts(const ParallelPlan& plan, const RankModel& first) {
-  std::vector<Bytes> on_host;
-  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) on_host.push_back(first.memory.on_host(stage));
+std::vector<Bytes> on_hosts(const ParallelPlan& plan, const RankModel& first, const TaskGraph& graph, const Paging& paging) {
+  std::vector<Bytes> on_host, paged(count_of(plan.mesh.pipeline));
+  for (DeviceId device(0); device.position() < graph.devices().size(); ++device) {
+    Bytes& most = paged[graph.devices()[device.position()].stage.position()];
+    most = std::max(most, paging.out(device));
+  }
+  for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage)
+    on_host.push_back(first.memory.on_host(stage) + paged[stage.position()]);
   return on_host;
 }
 
@@ -160,22 +166,23 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, Det
   return simulate(model, plan, lower(model, plan, fold == Fold::Symmetric ? fold_of({}, plan) : fold), detail);
 }
 
-SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail,
-                          const Disturbances& disturbances) {
-  const RankModels models(model, plan, graph);
+namespace {
+
+SimulationResult simulate(const RankModels& models, const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph,
+                          Detail detail, const Disturbances& disturbances, Paging paging) {
   MemoryTracker memory(resident(graph, models), detail == Detail::Timeline ? MemoryTracker::Keep::Samples : MemoryTracker::Keep::Peak);
   const RankModel& first = models.of(DeviceId(0));
   LinkSharing links({first.costs.num_links()});
   for (const SlowLink& slow : disturbances.links) links.limit(slow.link, slow.capacity);
   Slowdown slowed(graph, disturbances);
-  const PlayedStep played = play(graph, price(graph, models, slowed), links, stream_order(plan), memory);
+  const PlayedStep played = play(graph, price(graph, models, slowed, paging), links, stream_order(plan), memory);
   const EngineRun& run = played.run;
 
   SimulationResult result;
   result.step_time = run.step_time;
-  const std::vector<Bytes> on_host = on_hosts(plan, first);
+  const std::vector<Bytes> on_host = on_hosts(plan, first, graph, paging);
   result.devices = device_results(graph, run, memory, on_host);
-  if (plan.offload_optimizer || plan.offload_activations) result.host_memory = fullest_host(on_host, plan);
+  if (plan.offload_optimizer || plan.offload_activations || plan.paged_optimizer) result.host_memory = fullest_host(on_host, plan);
   summarize_devices(result);
   summarize_work(result, model, plan);
   result.host_fits = host_fits(result, plan.cluster);
@@ -186,6 +193,17 @@ SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, con
   if (disturbances.none()) result.undisturbed_step_time = result.step_time;
   if (detail == Detail::Timeline) result.timeline = make_timeline(graph, played, memory, stream_order(plan));
   return result;
+}
+
+}  // namespace
+
+SimulationResult simulate(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, Detail detail,
+                          const Disturbances& disturbances) {
+  const RankModels models(model, plan, graph);
+  SimulationResult result = simulate(models, model, plan, graph, detail, disturbances, {});
+  if (!plan.paged_optimizer) return result;
+  Paging paging(graph, models, result.devices);
+  return paging.none() ? result : simulate(models, model, plan, graph, detail, disturbances, std::move(paging));
 }
 
 }  // namespace sim

@@ -171,6 +171,9 @@ struct ParallelPlan {
   // What is reduced together is stepped as soon as its gradients are complete, beside the backward of the layers below, and they are given up then
   // (torch/distributed/optim/apply_optimizer_in_backward.py; LOMO, Lv et al. 2023).
   bool optimizer_in_backward = false;
+  // Moments lie in managed memory, beside what the allocator has; those that a device has no room for come from the host when it steps, and go
+  // back (bitsandbytes' paged optimizers; Dettmers et al. 2023).
+  bool paged_optimizer = false;
   bool expert_overlap = false;  // a backward runs together with the forward behind it: one exchanges tokens while the other computes
   bool delay_wgrad = false;     // with it: gradients of weights run behind those of inputs, while tokens are exchanged
   bool sequence_parallel = false;

@@ -246,6 +246,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::credit_size>()},
     {"optimizer_in_backward", "/optimizer_in_backward", "steps in the backward", "weights of a unit are stepped as soon as its gradients are complete, which are given up then: without clipping, one microbatch a step (torchtune: optimizer_in_bwd)",
      Layout, at<&Plan::optimizer_in_backward>()},
+    {"paged_optimizer", "/paged_optimizer", "paged moments", "moments lie in managed memory: where a device is full they go to its host, and come back when they are stepped (bitsandbytes' PagedAdamW; Transformers: optim=paged_adamw_8bit)",
+     Layout, at<&Plan::paged_optimizer>()},
     {"state_shards", "/state_shards", "state shards", "stages 1 and 2: a data rank holds an even slice of each bucket (slices), or whole tensors (tensors: FairScale's OSS and ShardedDDP)",
      Layout, named<kStateShardsNames, &Plan::state_shards>()},
     {"weight_sync", "/weight_sync", "weight sync", "whole tensors: stepped weights are gathered, or each owner sends its own, in 16 bit if so said (OSS: broadcast_fp16)",

@@ -34,6 +34,7 @@ void check_frozen(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);
 void check_drives(const ParallelPlan& plan, Rules& rules);
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
+void check_paged_optimizer(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 void check_full_units(const ParallelPlan& plan, Rules& rules);
 // Where recomputation may hold (recompute_rules.cpp).

@@ -303,6 +303,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "partitions of gradients are queued by priority on CPU ranks alone", "leave partition_size and credit_size out"},
     {"/optimizer_in_backward", [](const ParallelPlan& p) { return p.optimizer_in_backward && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "weights are stepped inside the backward on CPU ranks alone: on a GPU computing would wait for each step", "leave it out"},
+    {"/paged_optimizer", [](const ParallelPlan& p) { return p.paged_optimizer; }, "the worker keeps moments in its allocator's memory",
+     "leave it out"},
     {"/cuda_graphs", [](const ParallelPlan& p) { return p.cuda_graphs != CudaGraphs::None; }, "the worker issues its kernels one by one",
      "leave it out"},
     {"/cut", has_empty_part, "a chunk has no layer, and the worker builds none that only hands on", "give each chunk a layer"},

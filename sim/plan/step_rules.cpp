@@ -163,6 +163,18 @@ void check_drives(const ParallelPlan& plan, Rules& rules) {
   needs(plan.cluster.hardware.kind == DeviceKind::Gpu, "is of a GPU's host, and a CPU rank is its own", "use on_drive=none");
 }
 
+void check_paged_optimizer(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, std::string_view problem, const char* remedy) {
+    rules.must(!plan.paged_optimizer || holds, "/paged_optimizer", std::string(problem), remedy);
+  };
+  const OptimizerKind optimizer = plan.workload.optimizer;
+  needs(optimizer == OptimizerKind::AdamW || optimizer == OptimizerKind::AdamW8bit,
+        "is of moments that bitsandbytes keeps, and it pages those of Adam", "use adamw or adamw_8bit, or leave it out");
+  needs(!plan.offload_optimizer, "moves moments to the host where a device is full, and they lie there already", "leave one of both out");
+  needs(plan.cluster.hardware.kind == DeviceKind::Gpu, "is of a GPU's managed memory, and a CPU rank has none", "leave it out");
+  needs(plan.post_validation == PostValidation::None, "is not lowered for steps that are undone", "leave one of both out");
+}
+
 // Weights that come unit by unit, and gradients that leave as they are summed: whole units of ranks that share everything.
 void check_weights_on_host(const ParallelPlan& plan, Rules& rules) {
   const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {

@@ -439,6 +439,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_second_copy(plan, rules);
   if (rules.clean()) check_offload_share(plan, rules);
   if (rules.clean()) check_drives(plan, rules);
+  check_paged_optimizer(plan, rules);
   if (rules.clean()) check_weights_on_host(plan, rules);
   check_pipeline(plan, rules);
   check_sharding(plan, rules);

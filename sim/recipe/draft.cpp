@@ -433,6 +433,7 @@ void complete_draft(Draft& draft, const RecipeContext& context) {
     draft.plan.bucket_size = std::clamp<std::int64_t>(*draft.bucket_elements, 1, kLargestNumber) * draft.plan.bytes(Numbers::Gradients);
   settle_attention(draft);
   if (draft.plan.optimizer_in_backward) draft.plan.training.gradient_clip = 0;  // nobody has all gradients, whatever a file asks for
+  draft.plan.paged_optimizer &= !draft.plan.offload_optimizer;                  // there is nothing left to page
   if (draft.wrong.empty()) draft.wrong = violations(draft.plan);
   if (draft.wrong.empty() && draft.prefetched_elements) draft.plan.prefetch = units_ahead(draft.plan, *draft.prefetched_elements);
 }

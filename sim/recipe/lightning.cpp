@@ -99,10 +99,17 @@ void read_named_precision(const Value& v, Draft& d) {
 }
 
 void read_class_of_optimizer(const Value& v, Draft& d) {
-  constexpr std::pair<std::string_view, OptimizerKind> kNames[] = {
-      {"Adam", OptimizerKind::AdamW},          {"AdamW", OptimizerKind::AdamW}, {"FusedAdam", OptimizerKind::AdamW},
-      {"AdamW8bit", OptimizerKind::AdamW8bit}, {"SGD", OptimizerKind::Sgd},     {"DeepSpeedCPUAdam", OptimizerKind::AdamW}};
+  constexpr std::pair<std::string_view, OptimizerKind> kNames[] = {{"Adam", OptimizerKind::AdamW},
+                                                                   {"AdamW", OptimizerKind::AdamW},
+                                                                   {"FusedAdam", OptimizerKind::AdamW},
+                                                                   {"AdamW8bit", OptimizerKind::AdamW8bit},
+                                                                   {"SGD", OptimizerKind::Sgd},
+                                                                   {"DeepSpeedCPUAdam", OptimizerKind::AdamW},
+                                                                   {"PagedAdamW", OptimizerKind::AdamW},
+                                                                   {"PagedAdamW32bit", OptimizerKind::AdamW},
+                                                                   {"PagedAdamW8bit", OptimizerKind::AdamW8bit}};
   const std::string name = leaf_of(v.text());
+  d.plan.paged_optimizer = name.starts_with("Paged");
   for (const auto& [known, kind] : kNames)
     if (name == known) return static_cast<void>(d.plan.workload.optimizer = kind);
   v.lost(fmt::format("is {}, which no plan has: its states may be of another size", v.text()), "mind memory");

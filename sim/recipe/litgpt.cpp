@@ -15,10 +15,16 @@ namespace sim {
 namespace {
 
 void read_optimizer_of_litgpt(const Value& v, Draft& d) {
-  constexpr std::pair<std::string_view, OptimizerKind> kNames[] = {{"Adam", OptimizerKind::AdamW},          {"AdamW", OptimizerKind::AdamW},
-                                                                   {"AdamW8bit", OptimizerKind::AdamW8bit}, {"SGD", OptimizerKind::Sgd},
-                                                                   {"PagedAdamW", OptimizerKind::AdamW},    {"Muon", OptimizerKind::Muon}};
+  constexpr std::pair<std::string_view, OptimizerKind> kNames[] = {{"Adam", OptimizerKind::AdamW},
+                                                                   {"AdamW", OptimizerKind::AdamW},
+                                                                   {"AdamW8bit", OptimizerKind::AdamW8bit},
+                                                                   {"SGD", OptimizerKind::Sgd},
+                                                                   {"PagedAdamW", OptimizerKind::AdamW},
+                                                                   {"Muon", OptimizerKind::Muon},
+                                                                   {"PagedAdamW8bit", OptimizerKind::AdamW8bit},
+                                                                   {"PagedAdamW32bit", OptimizerKind::AdamW}};
   const std::string name = leaf_of(v.text());
+  d.plan.paged_optimizer = name.starts_with("Paged");
   for (const auto& [known, kind] : kNames)
     if (name == known) return static_cast<void>(d.plan.workload.optimizer = kind);
   v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory and its time");

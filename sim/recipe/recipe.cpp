@@ -156,6 +156,8 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    "leave partition_size and credit_size out of the plan");
   judgement.refuse(plan.optimizer_in_backward, "/optimizer_in_backward",
                    fmt::format("{} steps when all gradients of a step are there", program.title), "leave it out of the plan");
+  judgement.refuse(plan.paged_optimizer, "/paged_optimizer", fmt::format("{}'s files name no optimizer that pages", program.title),
+                   "plan with --fix paged_optimizer=false");
 }
 
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

@@ -39,7 +39,7 @@ void read_trained_optimizer(const Value& v, Draft& d) {
       d.plan.optimizer_in_backward = named.in_backward;
       if (v.text() == "lomo") d.plan.cluster.software.plain_optimizer = true, d.plan.training.momentum = 0;
       if (!has_name("adamw adamw_torch", v.text())) d.plan.cluster.software.steps_by_lists = false;  // tensor by tensor, or fused
-      if (v.text().starts_with("paged")) v.note("moves states to the host where memory is short; the plan keeps them", "nothing to do");
+      d.plan.paged_optimizer = v.text().starts_with("paged");
       return;
     }
   v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory and its time");

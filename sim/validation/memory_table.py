@@ -26,9 +26,8 @@ reserved in its third step. What is missing in its runs without stages is two st
 allocator holds (`docs/decisions/914-gradients-that-the-allocator-holds.md`). The interval reaches up by them. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
 like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 106 of 132 rows (dense networks 2.5 % on the mean, experts 7.4): the embedding's weight
 gradient put off (`defer_embedding_wgrad_compute`) is 19 to 27 % low, one of six rows of Megatron's own FSDP 24 %, and two rows with activations on the host are 86 % high. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
-`torchtune`'s five are 28 to 101 % high. `8B-full-4090` steps in the backward (`docs/decisions/958-steps-in-the-backward.md`; 175 % high without the word): of 19.2 GiB too many 15.2 are AdamW's states in 8 bit, which its recipe pages
-(bitsandbytes' `PagedAdamW8bit`): managed memory, which torch's counter does not see and no word says. The other four train adapters, whose recipes have no such word. All five cut their
-loss in pieces and keep the logits, for which a plan has no word either (`docs/decisions/660-losses-in-pieces.md`).
+`torchtune`'s five are 25 to 92 % high. `8B-full-4090` steps in the backward, by moments that its recipe pages (`docs/decisions/958-steps-in-the-backward.md`, `953-moments-in-managed-memory.md`; 101 % high without the second word, 175 without both). The other four train adapters, whose
+recipes have no such word. All five cut their loss in pieces and keep the logits, for which a plan has no word (`docs/decisions/660-losses-in-pieces.md`).
 Rows of `words.json` are told in `accuracy.md`, "Rows of words that no other row says".
 
 | rows of | source | counter | simulated: rows, error % | bias % |

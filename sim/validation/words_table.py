@@ -84,6 +84,7 @@ WORDS = (
     ("steps validated afterwards", "/post_validation", "zero-bubble `--enable-optimizer-post-validation`", says("plan", "post_validation")),
     ("sums by priority", "/partition_size", "ByteScheduler `BYTESCHEDULER_PARTITION, BYTESCHEDULER_CREDIT`; BytePS `BYTEPS_PARTITION_BYTES`", NOBODY),
     ("steps in the backward", "/optimizer_in_backward", "torchtune `optimizer_in_bwd`; torchtitan `early_step_in_backward`; Transformers `optim=\"lomo\"`, `\"adalomo\"`; torch `_apply_optimizer_in_backward`", NOBODY),
+    ("moments in managed memory", "/paged_optimizer", "bitsandbytes `PagedAdamW8bit`; Transformers `optim=\"paged_adamw_8bit\"`", NOBODY),
     ("optimizer on the host", "/offload_optimizer", "DeepSpeed `offload_optimizer`; Megatron-LM `--optimizer-cpu-offload`", says("plan", "offload", "cpu", "nvme")),
     ("a share of the optimizer on the host", "/offload_share", "DeepSpeed `offload_optimizer.ratio`; Megatron-LM `--optimizer-offload-fraction`", NOBODY),
     ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),

@@ -166,6 +166,22 @@ TEST(StepRules, AdafactorTakesWholeTensors) {
   EXPECT_THAT(violations(plan), IsEmpty());
 }
 
+TEST(StepRules, MomentsPageBetweenAGpuAndItsHost) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  plan.paged_optimizer = true;
+  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+  EXPECT_THAT(why_not_runnable(plan), broken("/paged_optimizer", "its allocator's memory"));
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) { p.workload.optimizer = OptimizerKind::Sgd; }), broken("/paged_optimizer", "those of Adam"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 2, p.offload_optimizer = true; }), broken("/paged_optimizer", "lie there already"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.cluster.hardware.kind = DeviceKind::Cpu; }), broken("/paged_optimizer", "a CPU rank has none"));
+}
+
 TEST(StepRules, DrivesHoldWhatIsOnTheHostOfAGpu) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.cluster.hardware.kind = DeviceKind::Gpu;

@@ -49,6 +49,18 @@ TEST(Litgpt, AFineTuningRecomputesItsBlocks) {
   EXPECT_THAT(testing::refusal_of("checkpoint_dir: x\ndevices: 2\n" + std::string(kTrain), gpt_for(4)), HasSubstr("starts 2 processes"));
 }
 
+TEST(Litgpt, PagedMomentsAreInManagedMemory) {
+  const auto with = [](const std::string& name) {
+    return testing::imported(
+               "checkpoint_dir: x\nprecision: bf16-true\ndevices: 4\noptimizer: bitsandbytes.optim." + name + "\n" + std::string(kTrain),
+               gpt_for(4))
+        .plan;
+  };
+  EXPECT_TRUE(with("PagedAdamW").paged_optimizer);
+  EXPECT_EQ(with("PagedAdamW8bit").workload.optimizer, OptimizerKind::AdamW8bit);
+  EXPECT_FALSE(with("AdamW8bit").paged_optimizer);
+}
+
 TEST(Litgpt, PairsBesideFrozenWeights) {
   const ParallelPlan plan =
       testing::imported("checkpoint_dir: x\ndevices: 1\nlora_r: 4\nlora_alpha: 8\nlora_mlp: true\nlora_value: false\nquantize: bnb.nf4\n" +

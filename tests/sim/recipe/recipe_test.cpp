@@ -239,6 +239,13 @@ TEST(Recipe, WhatIsTrainedIsOfWhoeverStartsTheProgram) {
   EXPECT_THAT(refused, HasSubstr("--adapters"));
 }
 
+TEST(Recipe, MomentsThatPageAreOfWhoeverStartsTheProgram) {
+  ParallelPlan plan = testing::gpu_plan({.data = 8});
+  plan.paged_optimizer = true;
+  for (const Program* program : {&kMegatron, &kDeepSpeed, &kAccelerate})
+    EXPECT_THAT(testing::refused_by(*program, plan), HasSubstr("name no optimizer that pages"));
+}
+
 // No program that is written has a word for it.
 TEST(Recipe, WeightsAreSteppedBehindTheBackward) {
   ParallelPlan plan = testing::gpu_plan({.data = 8, .pipeline = 1, .tensor = 1});

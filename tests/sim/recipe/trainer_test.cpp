@@ -229,6 +229,8 @@ TEST(Trainer, AFusedOptimizerWritesNoRoots) {
   const std::string launched = "torchrun --nproc_per_node=8";
   EXPECT_TRUE(tuned(launched, "--optim adamw_torch").plan.cluster.software.steps_by_lists);
   EXPECT_FALSE(tuned(launched, "--optim adamw_torch_fused").plan.cluster.software.steps_by_lists);
+  EXPECT_TRUE(tuned(launched, "--optim paged_adamw_32bit").plan.paged_optimizer);  // of bitsandbytes
+  EXPECT_FALSE(tuned(launched, "--optim adamw_bnb_8bit").plan.paged_optimizer);
 }
 
 // LOMO's steps stand in its backward, which clips nothing and takes one microbatch.
