@@ -38,12 +38,6 @@ std::string_view might_change(const std::string& key) {
   return "time or memory, in a way not known here";
 }
 
-const LostSetting* lost_of(const Program& program, const std::string& key) {
-  for (const LostSetting& one : program.lost)
-    if (has_name(one.keys, key)) return &one;
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -67,6 +61,12 @@ bool has_name(std::string_view names, std::string_view key) {
     if (name.ends_with("*") ? key.starts_with(name.substr(0, name.size() - 1)) : name == key) return true;
     names.remove_prefix(name.size());
   }
+}
+
+const LostSetting* lost_of(const Program& program, const std::string& key) {
+  for (const LostSetting& one : program.lost)
+    if (has_name(one.keys, key)) return &one;
+  return nullptr;
 }
 
 const Field* field_of(const Program& program, const std::string& key) {

@@ -242,6 +242,12 @@ bool is_yarn_of_megatron(const ModelConfig& model) {
 }
 
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
+  if (const std::string* const folder = said(draft, "init-from-hf-path")) {  // MindSpeed-LLM's train_fsdp2.py builds what the folder says
+    draft.notes.push_back({"init-from-hf-path",
+                           shown(*folder) + ": the network of the plan is the one of --model; sizes of the line are not read",
+                           "see that it is the same"});
+    return std::nullopt;
+  }
   const std::string letters = letters_of_hybrid(draft);
   ModelConfig model;
   model.layers = size_said(draft, "num-layers", std::ssize(letters));
