@@ -31,11 +31,14 @@ void read_dense_blocks(Draft& draft, std::int64_t layers, ExpertForm& form) {
     if (*block == 0) form.dense_layers.push_back(std::distance(pattern.begin(), block));
 }
 
-// "127,0": positions before a query's own, and none behind it. -1: all.
+// "127,0" or "(127, 0)": positions before a query's own, and none behind it. -1: all.
 void read_window(Draft& draft, ModelConfig& model) {
-  const std::string text = text_of(draft, "window-size", "-1");
+  std::string text = text_of(draft, "window-size", "-1");
+  text.erase(0, text.find_first_not_of("([ "));
   std::int64_t before = -1;
-  std::from_chars(text.data(), text.data() + text.size(), before);
+  if (std::from_chars(text.data(), text.data() + text.size(), before).ec != std::errc())
+    draft.unknown.push_back(
+        {"window-size", fmt::format("{} begins with no number: no window is taken from it", shown(text)), "give 127,0"});
   if (before < 0) return;
   model.window = before + 1;
   if (said(draft, "window-attn-skip-freq") == nullptr) return;

@@ -235,9 +235,14 @@ void doubt_words_of_forks(Draft& draft) {
   };
   constexpr Words kChoices[] = {{"transformer-impl", "local transformer_engine inference_optimized"},
                                 {"fp8-format", "hybrid e4m3 true"},
-                                {"recompute-method", "uniform block"}};
+                                {"recompute-method", "uniform block"},
+                                {"position-embedding-type", "learned_absolute rope mrope yarn alibi relative none"},
+                                {"moe-router-load-balancing-type",
+                                 "aux_loss seq_aux_loss global_aux_loss sinkhorn none softmax_topk group_limited_greedy noaux_tc "
+                                 "pai_megatron_moe sparsemixer_topk"}};
+  const auto is_one_of = [](std::string_view words) { return [words](const std::string& word) { return has_name(words, word); }; };
   for (const auto& [key, words] : kChoices)
-    if (const std::string value = text_of(draft, key, ""); is_on(value) && !has_name(words, value))
+    if (const std::string value = text_of(draft, key, ""); is_on(value) && !std::ranges::all_of(words_of(value), is_one_of(words)))
       draft.unknown.push_back({key,
                                fmt::format("{} is none of {}; it might change time or memory, in a way not known here", shown(value),
                                            fmt::join(words_of(std::string(words)), ", ")),

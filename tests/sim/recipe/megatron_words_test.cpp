@@ -176,7 +176,10 @@ TEST(MegatronWords, WordsThatNoReleaseKnowsAreTold) {
   EXPECT_THAT(unknown_of("--fp8-format ours"), HasSubstr("fp8-format: ours is none of hybrid"));
   EXPECT_THAT(unknown_of("--recompute-granularity full --recompute-method ours --recompute-num-layers 1"),
               HasSubstr("is none of uniform, block"));
-  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3"), "");
+  EXPECT_THAT(unknown_of("--position-embedding-type ours"), HasSubstr("position-embedding-type: ours is none of"));
+  EXPECT_THAT(unknown_of("--moe-router-load-balancing-type aux_loss ours"),
+              HasSubstr("moe-router-load-balancing-type: aux_loss ours is none"));
+  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3 --moe-router-load-balancing-type aux_loss none"), "");
 }
 
 TEST(MegatronWords, GatheringBesideTheForwardNeedsReducing) {
