@@ -36,6 +36,11 @@ void read_kind(const Value& v, Draft& d) {
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
 }
 
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 // Of FSDP 1.
 void read_strategy(const Value& v, Draft& d) {
   constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
@@ -66,9 +71,10 @@ constexpr Field kAccelerateFields[] = {
      },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kNames[] = {"no", "bf16", "fp16", "fp8"};
-       if (v.text() == "fp8") return d.scales_products = true, static_cast<void>(d.precision = Precision::Bf16);
-       constexpr Precision kPrecisions[] = {Precision::Fp32, Precision::Bf16, Precision::Fp16};
-       d.precision = kPrecisions[v.choice(kNames)];
+       constexpr Precision kPrecisions[] = {Precision::Fp32, Precision::Bf16, Precision::Fp16, Precision::Bf16};
+       const std::size_t name = Value({"mixed_precision", in_lower_case(v.text())}, d).choice(kNames);  // its launcher takes BF16, too
+       d.precision = kPrecisions[name];
+       d.scales_products = d.scales_products || kNames[name] == "fp8";
      }},
     {"fp8_config.backend", "", nullptr,
      [](const Value& v, Draft& d) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
@@ -38,12 +39,6 @@ std::string_view might_change(const std::string& key) {
   return "time or memory, in a way not known here";
 }
 
-const LostSetting* lost_of(const Program& program, const std::string& key) {
-  for (const LostSetting& one : program.lost)
-    if (has_name(one.keys, key)) return &one;
-  return nullptr;
-}
-
 }  // namespace
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -69,6 +64,12 @@ bool has_name(std::string_view names, std::string_view key) {
   }
 }
 
+const LostSetting* lost_of(const Program& program, const std::string& key) {
+  for (const LostSetting& one : program.lost)
+    if (has_name(one.keys, key)) return &one;
+  return nullptr;
+}
+
 const Field* field_of(const Program& program, const std::string& key) {
   for (const Field& field : program.fields)
     if (field.key == key || has_name(field.aliases, key)) return &field;
@@ -88,7 +89,10 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     else
       draft.said[std::string(field->means.empty() ? field->key : field->means)] = argument_of(field->spelling, setting.value);
   }
+  std::map<std::string_view, const RecipeSetting*> last;
+  for (const RecipeSetting& setting : settings) last[setting.key] = &setting;
   for (const RecipeSetting& setting : settings) {
+    if (last.at(setting.key) != &setting) continue;  // said again: the last one counts
     const Field* const field = field_of(program, setting.key);
     const LostSetting* const lost = field == nullptr ? lost_of(program, setting.key) : nullptr;
     if (field != nullptr) {
@@ -101,8 +105,9 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
                                fmt::format("'{}' is not known; it might change {}", shown(setting.value), might_change(setting.key)),
                                "see what it does"});
     }
-    if (field != nullptr && leaf_of(setting.key) == "seed" && !unknowns_in(setting.value).empty()) {
-      draft.notes.push_back({setting.key, "is drawn with each start", "the plan's stays as it is"});
+    constexpr std::string_view kOfTrainingAlone = "seed lr learning_rate learning-rate min_lr min-lr weight_decay weight-decay ";
+    if (field != nullptr && has_name(kOfTrainingAlone, leaf_of(setting.key)) && !unknowns_in(setting.value).empty()) {
+      draft.notes.push_back({setting.key, "is made with each start, and changes neither time nor memory", "the plan's stays as it is"});
     } else if (field != nullptr && setting.value == "auto") {
       draft.notes.push_back({setting.key, "is \"auto\"", "it follows from the model, the cluster and the command line here"});
     } else if (field != nullptr) {

@@ -62,7 +62,8 @@ void settle_sharding(Draft& draft) {
                                   fmt::format("replicate {} x shard {} are not the {} data ranks that are left of {} devices", copies,
                                               shard, mesh.data, draft.plan.cluster.devices),
                                   "give the cluster that this is for, with --devices"});
-  const bool cuts = shard * mesh.context > 1;
+  const bool moves_alone = draft.plan.offload_parameters && draft.plan.cluster.devices == 1;  // units come up from the host on one, too
+  const bool cuts = shard * mesh.context > 1 || moves_alone;
   draft.plan.zero_stage = cuts ? 3 : 0;
   mesh.replicas = cuts ? static_cast<std::int32_t>(copies) : 1;
 }
@@ -259,6 +260,10 @@ void Value::note(std::string problem, std::string remedy) const {
 }
 void Value::lost(std::string problem, std::string remedy) const {
   draft_.lost.push_back({in_the_file(), std::move(problem), std::move(remedy)});
+}
+
+void Value::unknown(std::string problem, std::string remedy) const {
+  draft_.unknown.push_back({in_the_file(), std::move(problem), std::move(remedy)});
 }
 
 bool read_place(const Value& value, Draft& draft, OnDrive what) {

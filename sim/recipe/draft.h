@@ -88,6 +88,7 @@ class Value {
   void wrong(std::string problem, std::string remedy) const;
   void note(std::string problem, std::string remedy) const;
   void lost(std::string problem, std::string remedy) const;
+  void unknown(std::string problem, std::string remedy) const;
 
  private:
   const RecipeSetting& setting_;

@@ -89,6 +89,8 @@ constexpr Field kFairseqFields[] = {
        if (v.text().starts_with("eos") || v.text().starts_with("complete"))
          v.note(fmt::format("is {}: a sample ends with a sentence or a document; the plan's have all tokens", v.text()),
                 "shorter ones take less time and memory");
+       else if (v.text() != "none")
+         v.unknown(v.text() + " is none of none, complete, complete_doc, eos", "see what a sample holds");
      }},
     {"task", "", [](const ParallelPlan&) { return Written("language_modeling"); }, read_task},
     {"criterion", "", nullptr,

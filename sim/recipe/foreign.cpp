@@ -25,6 +25,7 @@ constexpr Foreign kForeign[] = {
      "device_train_microbatch_size:+fsdp_config: global_train_batch_size:+max_seq_len: mpt_causal_lm hf_causal_lm+train_loader:",
      "composer+train/train.py composer+train.py composer+scripts/train/train.py llmfoundry"},
     {"NeMo Automodel", "nemo_automodel", "automodel+finetune automodel+pretrain nemo_automodel"},
+    {"NeMo 1's fine-tuning", "", "megatron_gpt_finetuning.py megatron_gpt_sft.py megatron_gpt_peft_tuning.py"},
     {"NeMo RL", "policy:+dtensor_cfg: policy:+megatron_cfg:", "run_grpo_math.py"},
     {"verl", "actor_rollout_ref:", "verl.trainer actor_rollout_ref."},
     {"OpenRLHF", "", "openrlhf.cli --micro_train_batch_size"},

@@ -239,6 +239,13 @@ void name_python(const std::string& text, std::vector<Violation>& wrong) {
                      "import the configuration that it writes, or that its program reads"});
 }
 
+// The Trainer's `run_clm.py --do_eval`.
+void name_evaluations(const std::string& text, std::vector<Violation>& wrong) {
+  const auto has = [&](std::string_view word) { return text.find(word) != std::string::npos; };
+  if ((has("--do_eval") || has("--do_predict")) && !has("do_train"))
+    wrong.push_back({"", "evaluates, and trains nothing: --do_train is not given", "give the command of a training"});
+}
+
 [[noreturn]] void refuse_unknown_program(const std::string& path, const std::string& text, const Texts& given) {
   refuse_foreign_lines(path, text, given);
   std::vector<Violation> wrong = {
@@ -248,6 +255,7 @@ void name_python(const std::string& text, std::vector<Violation>& wrong) {
         {"", fmt::format("starts {}, whose arguments are its own", own),
          "where that is built on DeepSpeed or Accelerate, import its file of that, with --model, --sequence and --global-batch"});
   name_configuration(text, path, given, wrong);
+  name_evaluations(text, wrong);
   name_python(text, wrong);
   if (!begins_as_json(text) && text.find("\"zero_optimization\"") != std::string::npos)
     wrong.push_back({"", "holds settings of DeepSpeed as Python, with values that its code computes",
@@ -267,14 +275,15 @@ void refuse_what_trains_nothing(const std::string& path, const std::string& comm
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
   constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation",  "evaluation",
                                             "evaluate",  "convert",         "checkpoint_util", "preprocess"};
-  const bool is_other = std::ranges::any_of(kOfOthers, holds) || name.starts_with("generate") || name.starts_with("eval.") ||
-                        name.starts_with("merge_") || started_program(command).ends_with("tasks/main.py");
+  constexpr std::string_view kBegins[] = {"generate", "eval.", "merge_", "validate_", "verify_"};
+  const bool is_other = std::ranges::any_of(kOfOthers, holds) || started_program(command).ends_with("tasks/main.py") ||
+                        std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
   constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
   if (is_other && std::ranges::none_of(kOfTrainings, holds))
     throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
 }
 
-// `torchrun mine/dpo_train.py`: the Trainer's arguments, and a step that reads pairs, a second network, or what it writes itself.
+// `torchrun mine/dpo_train.py`: the Trainer's or Megatron-LM's arguments, and a step that reads pairs, a second network, or what it writes itself.
 void refuse_other_steps(const std::string& path, const std::string& command) {
   const std::string name = name_of_started(command);
   std::string spaced = name;
@@ -307,6 +316,7 @@ void refuse_other_networks(const std::string& path, const std::string& command, 
                                  {"pretrain_dit", "a network of images"},
                                  {"pretrain_diffusion", "a network of images"},
                                  {"pretrain_vlm", "a network of images"},
+                                 {"pretrain_mimo", "a network of images"},
                                  {"pretrain_bert", "an encoder"}};
   const std::string name = name_of_started(command);
   if (started_program(command).find("multimodal/") != std::string::npos)
@@ -328,6 +338,8 @@ void refuse_other_machines(const std::string& path, const RecipeReading& reading
   const auto device = reading.environment.find("PJRT_DEVICE");
   if (device != reading.environment.end() && device->second != "CUDA" && device->second != "GPU")
     refuse("PJRT_DEVICE", fmt::format("is {}: XLA on another machine", shown(device->second)));
+  for (const auto& [name, value] : reading.environment)
+    if (name.starts_with("NEURON_")) refuse(name, "is of Neuron's XLA on another machine");
   for (const std::string& word : words_of(reading.command))
     if (word.ends_with("xla_spawn.py") || word.ends_with("gaudi_spawn.py")) refuse("", fmt::format("starts {}: another machine", word));
   constexpr std::string_view kWithoutGpus =
@@ -399,8 +411,10 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   if (program == nullptr) refuse_unknown_program(path, text, given);
   RecipeReading reading = reading_of(program, text, path, given);
   refuse_foreign_command(path, reading.command);
+  if (reading.command.empty() && text.find(".py ") != std::string::npos)
+    refuse_foreign_lines(path, text, given);  // overrides alone were read
   refuse_what_trains_nothing(path, reading.command);
-  if (program == &kTrainer) refuse_other_steps(path, reading.command);
+  if (program == &kTrainer || program == &kMegatron) refuse_other_steps(path, reading.command);
   if (program == &kMegatron) refuse_other_networks(path, reading.command, context.model.has_value());
   refuse_other_machines(path, reading);
   Draft draft = draft_for(*program, context);

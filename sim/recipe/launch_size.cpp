@@ -336,6 +336,13 @@ void take_processes(Draft& draft) {
   draft.are_processes_certain = started->is_certain;
 }
 
+bool starts_one_process(const Draft& draft) {
+  const Launch& launch = draft.launch;
+  if (starts_by_launcher(launch.command) || starts(launch.command, "srun mpirun mpiexec")) return false;
+  if (starts(launch.command, "swift")) return !or_of_environment(processes_of_node(draft), launch, "NPROC_PER_NODE").stands;
+  return starts(launch.command, "python python3");
+}
+
 void note_other_counts(Draft& draft) {
   if (!draft.processes) return;
   const std::int64_t taken = *draft.processes;

@@ -46,7 +46,8 @@ struct Processes {
   bool is_certain = false;
 };
 std::optional<Processes> processes_of_launch(const Draft& draft);
-void take_processes(Draft& draft);  // where the draft has none
+void take_processes(Draft& draft);            // where the draft has none
+bool starts_one_process(const Draft& draft);  // `python train.py`, `swift sft` without a number of processes
 
 // Another number than the one that is taken: the job's head, or the devices that the command sees.
 void note_other_counts(Draft& draft);

@@ -268,7 +268,7 @@ const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::s
                                     " of-swift primus-* stderr-sink-level auto-continue-train disable-last-saving "
                                     "val-dataset save-safetensors dataloader-num-workers dataset-num-proc streaming "
                                     "model-author model-name system split-dataset-ratio use-hf load-safetensors merge-lora "
-                                    "load-from-cache-file ignore-args-error padding-free " +
+                                    "load-from-cache-file ignore-args-error padding-free init-from-hf-path model-id " +
                                     std::string(kNetworkOfCode) + " ";
 
 // Without overlap all gradients of a rank wait for the last of them: one bucket. With it a bucket has 40 million, and more from 40 data ranks on.

@@ -198,6 +198,10 @@ void refuse_several_recipes(const RecipeSource& source) {
     throw InputError(source.path,
                      {{"recipe", fmt::format("{} of the program's own are begun here: {}", names.size(), fmt::join(names, ", ")),
                        "leave the one that is meant"}});
+  std::size_t made = 0;  // run.Partial(llm.pretrain, ...), run.Partial(llm.finetune, ...)
+  for (std::size_t at = source.text.find("Partial("); at != std::string::npos; at = source.text.find("Partial(", at + 1)) ++made;
+  if (made > 1)
+    throw InputError(source.path, {{"recipe", fmt::format("{} are made here, each by its Partial", made), "leave the one that is meant"}});
   if (source.text.find("AutoConfigurator(") != std::string::npos)
     throw InputError(source.path, {{"recipe", "is a search: several settings are tried, one run for each",
                                     "print the configuration of one of them, and import that"}});

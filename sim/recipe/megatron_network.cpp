@@ -31,11 +31,14 @@ void read_dense_blocks(Draft& draft, std::int64_t layers, ExpertForm& form) {
     if (*block == 0) form.dense_layers.push_back(std::distance(pattern.begin(), block));
 }
 
-// "127,0": positions before a query's own, and none behind it. -1: all.
+// "127,0" or "(127, 0)": positions before a query's own, and none behind it. -1: all.
 void read_window(Draft& draft, ModelConfig& model) {
-  const std::string text = text_of(draft, "window-size", "-1");
+  std::string text = text_of(draft, "window-size", "-1");
+  text.erase(0, text.find_first_not_of("([ "));
   std::int64_t before = -1;
-  std::from_chars(text.data(), text.data() + text.size(), before);
+  if (std::from_chars(text.data(), text.data() + text.size(), before).ec != std::errc())
+    draft.unknown.push_back(
+        {"window-size", fmt::format("{} begins with no number: no window is taken from it", shown(text)), "give 127,0"});
   if (before < 0) return;
   model.window = before + 1;
   if (said(draft, "window-attn-skip-freq") == nullptr) return;
@@ -242,6 +245,12 @@ bool is_yarn_of_megatron(const ModelConfig& model) {
 }
 
 std::optional<ModelConfig> megatron_network(Draft& draft, const RecipeContext& context) {
+  if (const std::string* const folder = said(draft, "init-from-hf-path")) {  // MindSpeed-LLM's train_fsdp2.py builds what the folder says
+    draft.notes.push_back({"init-from-hf-path",
+                           shown(*folder) + ": the network of the plan is the one of --model; sizes of the line are not read",
+                           "see that it is the same"});
+    return std::nullopt;
+  }
   const std::string letters = letters_of_hybrid(draft);
   ModelConfig model;
   model.layers = size_said(draft, "num-layers", std::ssize(letters));

@@ -25,6 +25,52 @@ namespace {
 constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
 constexpr double kMostBucket = 1e15;
 
+// A variable whose value nobody knows stands there as a number.
+std::string without_unknowns(const std::string& text) {
+  std::string known;
+  bool is_unknown = false;
+  for (const char letter : text) {
+    if (letter == kUnknownBegin) known += '0';
+    is_unknown = letter == kUnknownBegin || (is_unknown && letter != kUnknownEnd);
+    if (!is_unknown && letter != kUnknownEnd) known += letter;
+  }
+  return known;
+}
+
+// What the arguments of the line say too, and what DeepSpeed leaves to Megatron-LM: its optimizer, what is recomputed.
+constexpr std::string_view kSaidByTheLine =
+    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps gradient_clipping fp16.* bf16.* bfloat16.* optimizer.* "
+    "activation_checkpointing.* zero_optimization.stage zero_optimization.reduce_bucket_size zero_optimization.allgather_bucket_size "
+    "zero_optimization.overlap_comm zero_optimization.reduce_scatter zero_optimization.contiguous_gradients zero_allow_untested_optimizer ";
+constexpr std::string_view kTakenFromTheFile =
+    "zero_optimization.offload_optimizer.device zero_optimization.offload_param.device zero_optimization.cpu_offload ";
+
+void take_other_settings(const RecipeSetting& one, Draft& d) {
+  const Field* const field = field_of(kDeepSpeed, one.key);
+  const LostSetting* const lost = lost_of(kDeepSpeed, one.key);
+  if (has_name(kSaidByTheLine, one.key) || !is_on(one.value) || one.value == "auto") return;
+  if (field != nullptr && has_name(kTakenFromTheFile, one.key)) return field->read(Value(one, d), d);
+  if (lost != nullptr || field != nullptr)
+    d.lost.push_back({one.key,
+                      fmt::format("{} in DeepSpeed's file: {}", shown(one.value),
+                                  lost != nullptr ? lost->what : std::string_view("the plan has what the arguments say")),
+                      "mind it when you read the figures"});
+  else if (!is_known_to(kDeepSpeed, one.key))
+    d.unknown.push_back(
+        {one.key, "in DeepSpeed's file is not known; it might change time or memory, in a way not known here", "see what it does"});
+}
+
+void read_others_of_document(const std::string& name, const std::string& text, Draft& d) {
+  RecipeSettings settings;
+  try {
+    settings = read_json(without_unknowns(text), name);
+  } catch (const InputError&) {
+    return d.unknown.push_back(
+        {"deepspeed-config", shown(name) + " is no JSON as it stands: no more than its stage and bucket is read", "write it as JSON"});
+  }
+  for (const RecipeSetting& one : settings) take_other_settings(one, d);
+}
+
 }  // namespace
 
 // Megatron-DeepSpeed scripts write the file themselves, behind `cat <<EOF`.
@@ -43,6 +89,7 @@ void read_deepspeed_document(const Value& v, Draft& d) {
     const double number = std::strtod(document->second.c_str() + colon + 1, nullptr);  // 5e8, too
     return number >= 0 && number <= kMostBucket ? static_cast<long long>(number) : -1;
   };
+  read_others_of_document(document->first, document->second, d);
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;
   const long long bucket = number_behind("reduce_bucket_size");
@@ -188,9 +235,14 @@ void doubt_words_of_forks(Draft& draft) {
   };
   constexpr Words kChoices[] = {{"transformer-impl", "local transformer_engine inference_optimized"},
                                 {"fp8-format", "hybrid e4m3 true"},
-                                {"recompute-method", "uniform block"}};
+                                {"recompute-method", "uniform block"},
+                                {"position-embedding-type", "learned_absolute rope mrope yarn alibi relative none"},
+                                {"moe-router-load-balancing-type",
+                                 "aux_loss seq_aux_loss global_aux_loss sinkhorn none softmax_topk group_limited_greedy noaux_tc "
+                                 "pai_megatron_moe sparsemixer_topk"}};
+  const auto is_one_of = [](std::string_view words) { return [words](const std::string& word) { return has_name(words, word); }; };
   for (const auto& [key, words] : kChoices)
-    if (const std::string value = text_of(draft, key, ""); is_on(value) && !has_name(words, value))
+    if (const std::string value = text_of(draft, key, ""); is_on(value) && !std::ranges::all_of(words_of(value), is_one_of(words)))
       draft.unknown.push_back({key,
                                fmt::format("{} is none of {}; it might change time or memory, in a way not known here", shown(value),
                                            fmt::join(words_of(std::string(words)), ", ")),

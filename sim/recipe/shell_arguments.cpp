@@ -71,6 +71,8 @@ Texts environment_in(const ShellScope& scope) {
   Texts found;
   for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
+  for (const auto& [name, values] : scope.variables)
+    if (name.starts_with("NEURON_") && values.size() == 1) found[name] = values.front();
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "sim/recipe/beside.h"
+#include "sim/recipe/program.h"
 #include "sim/recipe/shell_script.h"
 
 namespace sim {
@@ -27,11 +28,18 @@ class OptionReader {
     words_.assign(launcher_before(words, program), words.end());
     for (program_ = 0; program_ < words_.size() && !is_program(words_[program_]); ++program_) {
     }
-    if (program_ == words_.size()) program_ = 0;
+    if (program_ == words_.size() || starts_no_script(words_.front())) program_ = 0;
   }
   RecipeSettings all() && {
     for (std::size_t at = 0; at < words_.size(); ++at) take(at);
     return std::move(settings_);
+  }
+  // Words behind the program that only look like options: argparse knows them by two dashes.
+  std::vector<std::string> behind_one_dash() const {
+    std::vector<std::string> found;
+    for (std::size_t at = program_ + 1; program_ > 0 && at < words_.size(); ++at)
+      if (is_short_option(words_[at]) && words_[at].size() > kLongestOfOneDash) found.push_back(words_[at]);
+    return found;
   }
   // Variables that stand among the options by themselves, and that nobody sets.
   std::vector<std::string> open() const {
@@ -46,6 +54,16 @@ class OptionReader {
   }
 
  private:
+  static constexpr std::size_t kLongestOfOneDash = 4;  // -cn, -np, -inf
+  // Their .py is the value of an option.
+  static bool starts_no_script(const std::string& word) {
+    return has_name("swift megatron llamafactory-cli axolotl litgpt fairseq-train fairseq-hydra-train", word.substr(word.rfind('/') + 1));
+  }
+  // Hydra's, behind options of another parser: +model.frozen=true, ++trainer.devices=8.
+  static bool is_override(const std::string& word) {
+    const std::size_t equals = word.find('='), begin = word.find_first_not_of('+');
+    return begin > 0 && begin <= 2 && equals != std::string::npos && begin < equals;
+  }
   using Place = std::vector<std::string>::const_iterator;
   // The first word, where none starts it: a name of one may be the value of an option.
   static Place launcher_before(const std::vector<std::string>& words, Place program) {
@@ -72,24 +90,29 @@ class OptionReader {
       is_open_ = equals == std::string::npos;
     } else if (is_short_option(word) || at == program_) {
       is_open_ = false;
+    } else if ((is_open_ || has_overrides_) && at > program_ && is_override(word)) {
+      settings_.push_back({word.substr(word.find_first_not_of('+'), equals - word.find_first_not_of('+')), word.substr(equals + 1)});
+      is_open_ = false;
+      has_overrides_ = true;
     } else if (is_open_) {
       std::string& value = settings_.back().value;
       value += (value.empty() ? "" : " ") + word;
       is_open_ = at > program_;
     }
-    const bool ends = at + 1 == words_.size() || is_option(words_[at + 1]) || is_short_option(words_[at + 1]) || at + 1 == program_;
+    const bool ends = at + 1 == words_.size() || is_option(words_[at + 1]) || is_short_option(words_[at + 1]) || at + 1 == program_ ||
+                      (at >= program_ && is_override(words_[at + 1]));
     if (ends && is_open_ && settings_.back().value.empty()) settings_.back().value = "true";
   }
 
   std::vector<std::string> words_;
   std::size_t program_ = 0;
-  bool is_open_ = false;
+  bool is_open_ = false, has_overrides_ = false;
   RecipeSettings settings_;
 };
 
 struct Candidate {
   RecipeSettings settings;
-  std::vector<std::string> open;
+  std::vector<std::string> open, behind_one_dash;
   std::string command;
   Texts environment;
   std::string head;
@@ -123,9 +146,16 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   for (const ShellCommand& command : script.commands) {
     if (prepares(command.words)) continue;
     OptionReader options(command.words);
-    std::vector<std::string> open = options.open();
-    Candidate one{std::move(options).all(), std::move(open),   joined_words(command.words), command.environment, command.head, 0,
-                  command.is_in_doubt,      command.decided_by};
+    std::vector<std::string> open = options.open(), behind_one_dash = options.behind_one_dash();
+    Candidate one{std::move(options).all(),
+                  std::move(open),
+                  std::move(behind_one_dash),
+                  joined_words(command.words),
+                  command.environment,
+                  command.head,
+                  0,
+                  command.is_in_doubt,
+                  command.decided_by};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
@@ -237,6 +267,8 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   if (all.front().is_in_doubt)
     reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
   note_open_ends(all.front(), script.missing, reading.unknown);
+  for (const std::string& word : all.front().behind_one_dash)
+    reading.unknown.push_back({word, "stands behind one dash: no option of that name is set", "write two dashes, if it is one"});
   reading.settings = std::move(all.front().settings);
   reading.command = std::move(all.front().command);
   reading.environment = std::move(all.front().environment);

@@ -229,7 +229,8 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   const bool is_python = source.text.find("def ") != std::string::npos || source.text.find("import ") != std::string::npos;
   const bool is_command =
       !is_python && (source.text.find("--parallelism.") != std::string::npos || source.text.find("--training.") != std::string::npos ||
-                     source.text.find("--module") != std::string::npos || source.text.find("--job.config_file") != std::string::npos);
+                     source.text.find("--module") != std::string::npos || source.text.find("--job.config_file") != std::string::npos ||
+                     source.text.find("<<") != std::string::npos);  // a script may write the file, and start nothing
   RecipeReading reading = is_command ? read_shell(source.text, source.path, source.given)
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;

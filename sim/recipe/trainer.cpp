@@ -46,8 +46,10 @@ void read_trained_optimizer(const Value& v, Draft& d) {
 }
 
 void read_method(const Value& v, Draft&) {
-  constexpr std::string_view kPlain[] = {"sft", "pt", "pretrain"};
-  if (is_on(v.text()) && std::ranges::find(kPlain, v.text()) == std::end(kPlain))
+  if (!is_on(v.text()) || has_name("sft pt pretrain", v.text())) return;
+  if (v.text().starts_with("stage"))  // of a script of its own: "stage2"
+    v.unknown("is of the script's own stages; it might change what is trained", "see what it does");
+  else
     v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward", v.text()),
             "give the recipe of a fine-tuning (sft) or of a pretraining (pt)");
 }
@@ -137,8 +139,8 @@ constexpr Field kTrainerFields[] = {
     {"fp8_backend", "", nullptr, only_said},
     {"fp8_enable_fsdp_float8_all_gather", "", nullptr, [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
     {"pure_bf16", "", nullptr, only_said},
-    {"torch_dtype", "dtype model_dtype", nullptr, only_said},
-    {"mixed_precision", "", nullptr, only_said},
+    {"torch_dtype", "dtype model_dtype", nullptr, read_loaded_type},
+    {"mixed_precision", "", nullptr, read_launched_type},
     {"optim", "optimizer", nullptr, read_trained_optimizer},
     {"use_muon", "", nullptr,
      [](const Value& v, Draft& d) {
@@ -207,7 +209,7 @@ constexpr Field kTrainerFields[] = {
      [](const ParallelPlan& p) {
        return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");
      },
-     only_said},
+     only_said, true},
     {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
     {"fsdp.offload_params", "", nullptr, only_said},
     {"fsdp.activation_checkpointing", "", nullptr, only_said},
@@ -478,7 +480,7 @@ const Program kTrainer = {
     .marks =
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
-        "axolotl+train+.yaml "
+        "axolotl+train+.yaml step1_supervised_finetuning/ "
         "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config "
         "oumi+train+-c oumi+train+--config .py+.yaml+--deepspeed+!--deepspeed_ .py+.yml+--deepspeed+!--deepspeed_",
     .fields = kTrainerFields,

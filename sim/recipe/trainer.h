@@ -8,4 +8,7 @@ namespace sim {
 // draft.said holds the arguments under the names of the table; "file.*" are those of a DeepSpeed file, "launch.*" of an Accelerate file.
 void settle_trainer(Draft& draft);
 
+void read_loaded_type(const Value& value, Draft& draft);    // torch_dtype: of weights
+void read_launched_type(const Value& value, Draft& draft);  // of accelerate's line
+
 }  // namespace sim

@@ -12,7 +12,7 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatLength = 512, kUsualCutoff = 2048, kUsualLength = 1024,
+constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatBatch = 16, kUsualChatLength = 512, kUsualCutoff = 2048, kUsualLength = 1024,
                        kUsualDeepSpeedBucket = 500'000'000;
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
@@ -52,8 +52,19 @@ bool has_own_batch(const Draft& draft) {
   });
 }
 
+// `accelerate launch --use_deepspeed mine.py --lr 1e-4`: who is started takes none of the Trainer's usual arguments, but others.
+bool starts_its_own(const Draft& draft) {
+  constexpr const char* kOfTrainer[] = {
+      "output_dir", "learning_rate", "num_train_epochs", "model_name_or_path", "per_device_eval_batch_size", "do_train",
+      "deepspeed",  "logging_steps", "save_steps",       "max_length",         "global_batch_size"};
+  const bool by_accelerate = draft.said.contains("use_deepspeed") || draft.said.contains("fsdp") || draft.said.contains("num_processes");
+  return by_accelerate && !is_of_swift(draft) && !is_of_trl(draft) && !is_of_axolotl(draft) && !is_of_llama_factory(draft) &&
+         std::ranges::none_of(kOfTrainer, [&](const char* key) { return draft.said.contains(key); });
+}
+
 // A line that says a layout and no size at all is of a program of its own, whose batch is its own, too.
 bool says_no_size(const Draft& draft) {
+  if (!draft.microbatch && starts_its_own(draft)) return true;
   if (draft.said.contains("train_batch_size") && !draft.said.contains("file.train_batch_size")) return true;  // by a name of its own
   if (!draft.microbatch && has_own_batch(draft)) return true;
   const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
@@ -69,7 +80,7 @@ void settle_microbatch(Draft& draft) {
     draft.microbatch = std::max<std::int64_t>(1, draft.microbatch_beside);
     return;
   }
-  draft.microbatch = starts_small ? 1 : kUsualTrainerBatch;
+  draft.microbatch = starts_small ? 1 : is_of_deepspeed_chat(draft) ? kUsualChatBatch : kUsualTrainerBatch;
   draft.notes.push_back({"per_device_train_batch_size",
                          fmt::format("is not in the file: {} is taken, as this program has by itself", *draft.microbatch),
                          "write it, if it is another"});
@@ -156,6 +167,7 @@ TrainedTypes types_of(Draft& draft) {
   }
   // Of the line that starts it, or of its file; the Trainer leaves it where it has no type of its own.
   const std::string launch = text_of(draft, "mixed_precision", text_of(draft, "launch.mixed_precision", "no"));
+  if (launch == "fp8") return {Precision::Bf16, true};
   if (const Precision launched = type_named(launch); launched != Precision::Fp32) return {launched, true};
   const Precision loaded = type_named(text_of(draft, "torch_dtype", is_of_deepspeed_chat(draft) ? "fp16" : ""));
   if (loaded == Precision::Fp32 && is_true(draft, "tf32")) return {Precision::Tf32, false};
@@ -327,15 +339,19 @@ void settle_fsdp(Draft& draft) {
   std::string how = text_of(draft, "fsdp", "");
   std::ranges::replace_if(
       how, [](char c) { return std::string_view("[],'\"").find(c) != std::string_view::npos; }, ' ');
+  for (const std::string& word : words_of(how))
+    if (!has_name("true True full_shard shard_grad_op no_shard hybrid_shard hybrid_shard_zero2 auto_wrap offload", word))
+      draft.wrong.push_back({"fsdp", fmt::format("holds '{}', which is none of its ways", shown(word)),
+                             "use full_shard, shard_grad_op, no_shard or hybrid_shard, with auto_wrap and offload"});
   std::string sharded = text_of(draft, "fsdp.reshard_after_forward", "true");
   std::ranges::transform(sharded, sharded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const std::string all = " " + how + " " + sharded + " ";
   const auto has = [&](std::string_view word) { return all.find(" " + std::string(word) + " ") != std::string::npos; };
-  const bool keeps = has("shard_grad_op") || has("hybrid_shard_zero2") || has("false") || has("2");
-  draft.plan.reshard_after_forward = !keeps;
-  if (has("no_shard")) draft.replicate = draft.plan.cluster.devices;
-  if (!draft.shard) draft.shard = has("no_shard") ? 1 : -1;
-  if (has("hybrid_shard") || has("hybrid_shard_zero2")) draft.replicate = draft.plan.cluster.nodes();
+  const bool is_whole = has("no_shard") || has("3"), keeps_in_node = has("hybrid_shard_zero2") || has("5");  // FSDP 1 has numbers, too
+  draft.plan.reshard_after_forward = !has("shard_grad_op") && !has("2") && !has("false") && !keeps_in_node;
+  if (is_whole) draft.replicate = draft.plan.cluster.devices;
+  if (!draft.shard) draft.shard = is_whole ? 1 : -1;
+  if (keeps_in_node || has("hybrid_shard") || has("4")) draft.replicate = draft.plan.cluster.nodes();
   const bool on_host = has("offload") || is_true(draft, "fsdp.offload_params");
   draft.plan.offload_parameters = draft.plan.offload_optimizer = on_host;
   if (is_true(draft, "fsdp.activation_checkpointing")) draft.plan.recompute = Recompute::Full;
@@ -408,10 +424,36 @@ void settle_scales_of_trainer(Draft& draft) {
       PrecisionPolicy(Precision::Bf16).with(by_engine ? ScaleRecipe::Delayed : ScaleRecipe::Tensorwise, draft.gathers_scaled);
 }
 
+// A process for all devices, where no launcher starts more.
+void tell_of_one_process(Draft& draft) {
+  const std::int32_t devices = draft.plan.cluster.devices;
+  if (devices == 1 || !starts_one_process(draft)) return;
+  draft.lost.push_back(
+      {"",
+       fmt::format("the line starts one process, which has {} devices: it copies all weights to each for every microbatch, or "
+                   "deals blocks out over them; the plan has a process on each",
+                   devices),
+       "start it by torchrun or accelerate (ms-swift: NPROC_PER_NODE), or import it with --devices 1"});
+}
+
 }  // namespace
+
+void read_loaded_type(const Value& v, Draft&) {
+  const std::string name = leaf_of(v.text());  // torch.bfloat16
+  if (is_on(name) && !has_name("auto AUTO bf16 bfloat16 fp16 float16 half fp32 float32 float", name))
+    v.unknown(fmt::format("is {}, which is no type known here: taken as fp32", shown(v.text())), "use bfloat16, float16 or float32");
+}
+
+// Of accelerate's line.
+void read_launched_type(const Value& v, Draft& d) {
+  d.scales_products = d.scales_products || v.text() == "fp8";
+  if (!has_name("no fp8 bf16 fp16 bfloat16 float16 fp32 float32", v.text()))
+    v.wrong(fmt::format("is '{}'", shown(v.text())), "use no, bf16, fp16 or fp8");
+}
 
 void settle_trainer(Draft& draft) {
   settle_launch(draft);
+  tell_of_one_process(draft);
   settle_samples(draft);
   settle_adapters(draft);
   const TrainedTypes types = types_of(draft);

@@ -26,6 +26,12 @@ TEST(Accelerate, TheStageChoosesTheKind) {
                                                            HasSubstr("  parallelism_config_dp_shard_size: 8")));
 }
 
+TEST(Accelerate, ItsTypesHaveAnyLetters) {
+  const std::string text = "distributed_type: MULTI_GPU\nnum_machines: 1\nnum_processes: 2\nmixed_precision: ";
+  EXPECT_EQ(testing::imported(text + "BF16\n", llama_for(2)).plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::refusal_of(text + "half\n", llama_for(2)), HasSubstr("mixed_precision: is 'half'"));
+}
+
 TEST(Accelerate, EachProcessHasOneOfTheListedDevices) {
   const std::string text = "distributed_type: MULTI_GPU\nnum_machines: 1\nmixed_precision: bf16\ngpu_ids: 0,1,2\nnum_processes: ";
   EXPECT_THAT(testing::refusal_of(text + "4\n", llama_for(4)), HasSubstr("gpu_ids: lists 3 devices, and num_processes is 4"));

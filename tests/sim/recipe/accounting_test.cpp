@@ -21,6 +21,14 @@ TEST(Accounting, EverySettingHasOneFate) {
   EXPECT_THAT(testing::text_of(draft.unknown), HasSubstr("expert-magic: '3' is not known; it might change the experts"));
 }
 
+TEST(Accounting, OfWhatIsSaidTwiceTheLastCounts) {
+  Draft draft;
+  const Accounts accounts =
+      read_settings(kTrainer, {{"use_liger_kernel", "true"}, {"gradient_checkpointing", "true"}, {"use_liger_kernel", "false"}}, draft);
+  EXPECT_THAT(accounts.read, ElementsAre("gradient_checkpointing", "use_liger_kernel"));
+  EXPECT_FALSE(draft.plan.cluster.software.fused_norm);
+}
+
 TEST(Accounting, NamesAndTheirBeginnings) {
   EXPECT_TRUE(has_name("save log-* load", "log-interval"));
   EXPECT_FALSE(has_name("save log-* load", "loader"));
@@ -37,8 +45,9 @@ TEST(Accounting, NoNameHasTwoFates) {
 
 TEST(Accounting, ASeedThatIsDrawnIsNoObstacle) {
   Draft draft;
-  read_settings(kMegatron, {{"seed", unknown_value("RANDOM")}, {"hidden-size", unknown_value("H")}}, draft);
-  EXPECT_THAT(testing::text_of(draft.notes), HasSubstr("seed: is drawn with each start"));
+  read_settings(kMegatron, {{"seed", unknown_value("RANDOM")}, {"lr", unknown_value("RATE")}, {"hidden-size", unknown_value("H")}}, draft);
+  EXPECT_THAT(testing::text_of(draft.notes), HasSubstr("seed: is made with each start"));
+  EXPECT_THAT(testing::text_of(draft.notes), HasSubstr("lr: is made with each start"));
   ASSERT_THAT(draft.wrong, SizeIs(1));
   EXPECT_EQ(draft.wrong.front().where, "hidden-size");
 }

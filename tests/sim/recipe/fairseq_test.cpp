@@ -137,6 +137,12 @@ TEST(Fairseq, ByItsOldNameWithTheDataBehindTheTask) {
   EXPECT_EQ(read.plan.workload.global_batch, 8);
   EXPECT_THAT(testing::text_of(read.lost), ::testing::Not(::testing::HasSubstr("task")));
   EXPECT_THAT(testing::text_of(read.notes), ::testing::HasSubstr("ends with a sentence"));
+  EXPECT_THAT(testing::text_of(testing::imported(
+                                   "fairseq-train d --task language_modeling --arch transformer_lm --criterion cross_entropy "
+                                   "--tokens-per-sample 32 --batch-size 4 --sample-break-mode ours --max-update 10 --decoder-learned-pos\n",
+                                   {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1}), .vocabulary = 512})
+                                   .unknown),
+              ::testing::HasSubstr("sample-break-mode: ours is none of none"));
 }
 
 // Who starts it, or its own option, says on how many devices.

@@ -28,11 +28,11 @@ TEST(ImportRecipe, OtherFilesAreRefusedByName) {
 TEST(ImportRecipe, AScriptThatGeneratesTrainsNothing) {
   const std::string options = " --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
   const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
-  for (const std::string script :
-       {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py", "run_generation.py", "evaluation.py",
-        "tasks/evaluate_gpt.py", "-m mine.generate", "-m torch.distributed.run mine/inference.py"})
+  for (const std::string script : {"tools/run_text_generation_server.py", "inference.py", "generate_samples_gpt.py", "run_generation.py",
+                                   "evaluation.py", "tasks/evaluate_gpt.py", "-m mine.generate",
+                                   "-m torch.distributed.run mine/inference.py", "validate_weights.py", "tools/verify_logits.py"})
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("which trains nothing"));
-  for (const std::string script : {"train_for_inference.py", "generate_rationales_sft.py", "sft_for_inference.py", "text_generation_dpo.py",
+  for (const std::string script : {"train_for_inference.py", "generate_rationales_sft.py", "sft_for_inference.py", "train_and_verify_.py",
                                    "-m mine.pretrain inference.py"})
     EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kMegatron) << script;
 }
@@ -45,6 +45,30 @@ TEST(ImportRecipe, AScriptOfAnotherStepIsRefused) {
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("with other passes"));
   for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/tune.py", "-m mine_rlhf.tune"})
     EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kTrainer) << script;
+  EXPECT_THAT(testing::refusal_of("deepspeed dpo_training.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 "
+                                  "--seq-length 32 --bf16\n",
+                                  context),
+              HasSubstr("with other passes"));
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc-per-node 8 -m mine.pretrain_mimo --tensor-model-parallel-size 2 --micro-batch-size 1 "
+                                  "--global-batch-size 8 --seq-length 32 --bf16\n",
+                                  context),
+              HasSubstr("a network of images"));
+}
+
+// Nothing of the Trainer stands there but what evaluates.
+TEST(ImportRecipe, AnEvaluationIsNamed) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  const std::string line = "python run_clm.py --model_name_or_path a/b --do_eval --output_dir c";
+  EXPECT_THAT(testing::refusal_of(line + "\n", context), HasSubstr("evaluates, and trains nothing"));
+  EXPECT_THAT(testing::refusal_of(line + " --do_train\n", context), ::testing::Not(HasSubstr("trains nothing")));
+}
+
+TEST(ImportRecipe, TheFineTuningOfNemo1IsNamed) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node=8 megatron_gpt_finetuning.py trainer.devices=8 "
+                                  "model.tensor_model_parallel_size=2 model.micro_batch_size=1 model.peft.peft_scheme=lora\n",
+                                  context),
+              HasSubstr("is of NeMo 1's fine-tuning"));
 }
 
 TEST(ImportRecipe, AnotherMachineIsRefused) {
@@ -52,6 +76,7 @@ TEST(ImportRecipe, AnotherMachineIsRefused) {
   const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
   EXPECT_THAT(testing::refusal_of("export PJRT_DEVICE=TPU\n" + line, context), HasSubstr("is TPU: XLA on another machine"));
   EXPECT_EQ(testing::imported("export PJRT_DEVICE=CUDA\n" + line, context).program, &kTrainer);
+  EXPECT_THAT(testing::refusal_of("export NEURON_RT_EXEC_TIMEOUT=10\n" + line, context), HasSubstr("Neuron's XLA on another machine"));
 }
 
 TEST(ImportRecipe, AScriptThatWritesAFileAndStartsNothing) {

@@ -36,6 +36,22 @@ TEST(LaunchSize, HeadsOfOtherQueues) {
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("#PBS: asks for 8 devices, and the line starts 4"));
 }
 
+// Which copies weights for each microbatch, or deals blocks out: no ranks.
+TEST(LaunchSize, OneProcessOverSeveralDevices) {
+  const auto lost = [](const std::string& line, std::int32_t devices = 2) {
+    return testing::text_of(testing::imported(line + std::string(kStartedTuning), llama_started_on(devices)).lost);
+  };
+  const std::string more = " --train_type full --model a/b --dataset c --per_device_train_batch_size 2 --max_length 32\n";
+  EXPECT_THAT(lost("CUDA_VISIBLE_DEVICES=0,1 python"), HasSubstr("starts one process, which has 2 devices"));
+  EXPECT_THAT(lost("python", 1), Not(HasSubstr("one process")));
+  EXPECT_THAT(lost("torchrun --nproc_per_node 2"), Not(HasSubstr("one process")));
+  EXPECT_THAT(lost("python -m torch.distributed.run --nproc_per_node 2"), Not(HasSubstr("one process")));
+  EXPECT_THAT(testing::text_of(testing::imported("CUDA_VISIBLE_DEVICES=0,1 swift sft" + more, llama_started_on(2)).lost),
+              HasSubstr("starts one process"));
+  EXPECT_THAT(testing::text_of(testing::imported("NPROC_PER_NODE=2 swift sft" + more, llama_started_on(2)).lost),
+              Not(HasSubstr("starts one process")));
+}
+
 TEST(LaunchSize, ANodeHasAsManyDevicesAsTheCluster) {
   const auto notes = [](const std::string& line) {
     return testing::text_of(testing::imported("torchrun " + line + std::string(kStartedTuning), llama_started_on(8)).notes);

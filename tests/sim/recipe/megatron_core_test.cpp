@@ -96,6 +96,11 @@ TEST(MegatronCore, SeveralRecipesAreRefused) {
   EXPECT_EQ(testing::refusal_of(begin + "# other = llm.ours.pretrain_recipe()\n" + more, llama_of_core(4)), "");
   EXPECT_THAT(testing::refusal_of(begin + "other = llm.qwen3_8b.finetune_recipe(name='y')\n" + more, llama_of_core(4)),
               HasSubstr("2 of the program's own are begun here: llm.llama3_8b, llm.qwen3_8b"));
+  EXPECT_THAT(testing::refusal_of("from nemo.collections import llm\ndef one():\n  return Partial(pretrain)\ndef two():\n  return "
+                                  "Partial(finetune)\n" +
+                                      more,
+                                  llama_of_core(4)),
+              HasSubstr("2 are made here, each by its Partial"));
   EXPECT_THAT(testing::refusal_of(begin + "search = AutoConfigurator(recipe=one)\n" + more, llama_of_core(4)), HasSubstr("is a search"));
 }
 

@@ -178,6 +178,14 @@ TEST(MegatronNetwork, WindowsSinksAndNorms) {
   EXPECT_EQ(model.qk_norm, QkNorm::Heads);
   EXPECT_TRUE(model.sinks && model.gated_mlp && model.gate_limit == 7 && model.rotary_share == 0.5);
   EXPECT_EQ(network_of({{"window-size", "-1,0"}}).window, 0);
+  EXPECT_EQ(network_of({{"window-size", "(127, 0)"}}).window, 128);
+}
+
+TEST(MegatronNetwork, AWindowOfAWordIsNamed) {
+  Draft draft;
+  draft.said = {{"num-layers", "4"}, {"hidden-size", "64"}, {"num-attention-heads", "4"}, {"window-size", "ours"}};
+  megatron_network(draft, {});
+  EXPECT_THAT(testing::text_of(draft.unknown), HasSubstr("window-size: ours begins with no number"));
 }
 
 // Every network of a config.json leaves and comes back as it was, or is refused with what cannot be said.

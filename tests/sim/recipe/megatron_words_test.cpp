@@ -32,6 +32,35 @@ TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
       HasSubstr("x.json is another file"));
 }
 
+// Of a file that the script writes: what the arguments do not say.
+TEST(MegatronWords, OtherSettingsOfDeepSpeedsFile) {
+  const auto with = [](const std::string& more) {
+    return testing::imported("cat <<EOT > ds.json\n{\"train_batch_size\": $BATCH, \"zero_optimization\": {\"stage\": 2" + more +
+                                 "}\nEOT\ndeepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 "
+                                 "--global-batch-size 8 --seq-length 32 --fp16 --deepspeed --deepspeed_config ds.json",
+                             tiny_llama_on(4));
+  };
+  EXPECT_THAT(testing::text_of(with("}, \"curriculum_learning\": {\"enabled\": true}").lost),
+              HasSubstr("curriculum_learning.enabled: true"));
+  EXPECT_THAT(testing::text_of(with(", \"zero_quantized_weights\": true}").lost), HasSubstr("zero_quantized_weights: true in DeepSpeed's"));
+  EXPECT_TRUE(with(", \"offload_optimizer\": {\"device\": \"cpu\"}}").plan.offload_optimizer);
+  EXPECT_THAT(testing::text_of(with("}, \"mine\": {\"twice\": 2}").unknown), HasSubstr("mine.twice: in DeepSpeed's file is not known"));
+  EXPECT_THAT(testing::text_of(with("}, ").unknown), HasSubstr("is no JSON as it stands"));
+  const ImportedPlan plain =
+      with(", \"overlap_comm\": true}, \"fp16\": {\"enabled\": true}, \"curriculum_learning\": {\"enabled\": false}");
+  EXPECT_EQ(testing::text_of(plain.lost) + testing::text_of(plain.unknown), "");
+}
+
+// MindSpeed-LLM's FSDP 2 builds the network of a folder, whatever sizes stand beside it.
+TEST(MegatronWords, TheNetworkOfAFolder) {
+  const std::string line =
+      "torchrun --nproc_per_node 4 train_fsdp2.py --use-torch-fsdp2 --init-from-hf-path a/b --num-layers 2 --hidden-size 99 "
+      "--num-attention-heads 3 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  const ImportedPlan read = testing::imported(line, tiny_llama_on(4));
+  EXPECT_EQ(read.plan.model.hidden, testing::tiny_llama().hidden);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("init-from-hf-path: a/b: the network of the plan is the one of --model"));
+}
+
 // LLaMA-Factory's YAML for Megatron-Core: names of the Trainer beside degrees.
 TEST(MegatronWords, LlamaFactorysArguments) {
   const std::string text =
@@ -147,7 +176,10 @@ TEST(MegatronWords, WordsThatNoReleaseKnowsAreTold) {
   EXPECT_THAT(unknown_of("--fp8-format ours"), HasSubstr("fp8-format: ours is none of hybrid"));
   EXPECT_THAT(unknown_of("--recompute-granularity full --recompute-method ours --recompute-num-layers 1"),
               HasSubstr("is none of uniform, block"));
-  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3"), "");
+  EXPECT_THAT(unknown_of("--position-embedding-type ours"), HasSubstr("position-embedding-type: ours is none of"));
+  EXPECT_THAT(unknown_of("--moe-router-load-balancing-type aux_loss ours"),
+              HasSubstr("moe-router-load-balancing-type: aux_loss ours is none"));
+  EXPECT_EQ(unknown_of("--transformer-impl transformer_engine --fp8-format e4m3 --moe-router-load-balancing-type aux_loss none"), "");
 }
 
 TEST(MegatronWords, GatheringBesideTheForwardNeedsReducing) {

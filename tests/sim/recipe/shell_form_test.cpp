@@ -29,6 +29,20 @@ TEST(ShellForm, AVariableBehindAValueMayHoldMore) {
   EXPECT_EQ(reading.unknown.front().where, "MORE");
 }
 
+// argparse knows names by two dashes; Hydra's overrides stand for themselves.
+TEST(ShellForm, WordsThatAreNoValues) {
+  const RecipeReading reading = read_shell("torchrun -np 2 run.py --a 4 -use-fused-b --c -s en --d +net.frozen=True ++e=2\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "-use-fused-b");
+  EXPECT_EQ(shell_settings("run.py --d +net.frozen=True ++e=2 --f 1+1=2"), "d=true net.frozen=True e=2 f=1+1=2 ");
+}
+
+// `megatron sft` starts no script: a file in Python is the value of an option, and options before it have all their words.
+TEST(ShellForm, APythonFileIsNoProgramToThem) {
+  EXPECT_EQ(shell_settings("megatron sft --modules a b --register mine.py --c 1"), "modules=a b register=mine.py c=1 ");
+  EXPECT_EQ(shell_settings("torchrun --nproc_per_node 2 mine.py --modules a b"), "nproc_per_node=2 modules=a b ");
+}
+
 TEST(ShellForm, AVariableThatBeginsAPathHoldsNoOptions) {
   const RecipeReading reading = read_shell("run.py --a 4 $HERE/train.py --b 5 $MORE\n", "x.sh");
   ASSERT_EQ(reading.unknown.size(), 1U);

@@ -16,6 +16,15 @@ RecipeContext llama_over(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
 }
 
+// Its values are the shell's, and nobody trains with it here.
+TEST(Torchtitan, AScriptThatWritesItsFileAndStartsNothing) {
+  const std::string text =
+      "#!/bin/bash\nwhile getopts \"w:\" opt; do\n  case ${opt} in\n    w ) WORLD=$OPTARG ;;\n  esac\ndone\n"
+      "cat <<EOL > run.toml\n[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nbatch_size = $WORLD\nseq_len = 32\n"
+      "[experimental]\npipeline_parallel_degree = $WORLD\n[activation_checkpoint]\nmode = 'none'\nEOL\n";
+  EXPECT_THAT(testing::refusal_of(text, llama_over(8)), HasSubstr("writes run.toml, and starts nothing that reads it"));
+}
+
 TEST(Torchtitan, SaysModulesOfEachPart) {
   ParallelPlan plan = testing::gpu_plan({.data = 2, .pipeline = 2});
   plan.model = testing::tiny_llama();

@@ -58,11 +58,103 @@ TEST(TrainerSettle, DefaultsOfLlamaFactory) {
   EXPECT_EQ(by_factory("").plan.num_microbatches(), 1);
 }
 
+// A program of its own behind accelerate's options has its own batch; the Trainer's 8 are not taken for it.
+TEST(TrainerSettle, AnOwnProgramBehindAcceleratesOptions) {
+  const std::string line = "accelerate launch --num_processes 2 --mixed_precision bf16 ";
+  RecipeContext context = llama_for_yaml(2);
+  context.sequence = 32;
+  for (const std::string layout :
+       {"--use_deepspeed --zero_stage 2 --gradient_accumulation_steps 1", "--use_fsdp --fsdp_sharding_strategy=1"}) {
+    EXPECT_THAT(testing::refusal_of(line + layout + " mine.py --lr 1e-4\n", context), HasSubstr("whoever is started has its own"))
+        << layout;
+    RecipeContext told = context;
+    told.microbatch = 4, told.global_batch = 8;
+    EXPECT_EQ(testing::imported(line + layout + " mine.py --lr 1e-4\n", told).plan.microbatch_size, 4) << layout;
+  }
+  EXPECT_EQ(testing::imported(line + "--use_deepspeed --zero_stage 2 --gradient_accumulation_steps 1 tune.py --output_dir a\n", context)
+                .plan.microbatch_size,
+            8);
+}
+
+// FSDP 1 has numbers for its ways, one to five.
+TEST(TrainerSettle, NumbersOfFsdpsWays) {
+  const auto way = [](const std::string& number) {
+    return testing::imported("accelerate launch --num_processes 16 --use_fsdp --fsdp_sharding_strategy " + number +
+                                 " --fsdp_transformer_layer_cls_to_wrap A tune.py --output_dir a --per_device_train_batch_size 1 "
+                                 "--max_length 32 --bf16\n",
+                             llama_for_yaml(16))
+        .plan;
+  };
+  EXPECT_TRUE(way("1").reshard_after_forward);
+  EXPECT_FALSE(way("2").reshard_after_forward);
+  EXPECT_EQ(way("3").zero_stage, 0);
+  EXPECT_EQ(way("4").mesh.replicas, 2);
+  EXPECT_FALSE(way("5").reshard_after_forward);
+}
+
+TEST(TrainerSettle, WordsOfFsdp) {
+  const auto refusal = [](const std::string& words) {
+    return testing::refusal_of(
+        "torchrun --nproc_per_node 8 tune.py --output_dir a --per_device_train_batch_size 1 --model_max_length 32 "
+        "--bf16 True --fsdp_transformer_layer_cls_to_wrap A --fsdp " +
+            words + "\n",
+        llama_for_yaml(8));
+  };
+  EXPECT_EQ(refusal("'hybrid_shard auto_wrap'"), "");
+  EXPECT_THAT(refusal("'full_shard wrap'"), HasSubstr("fsdp: holds 'wrap'"));
+}
+
+TEST(TrainerSettle, TypesOfAcceleratesLine) {
+  const std::string line = "accelerate launch --num_processes 8 --use_fsdp --fsdp_transformer_layer_cls_to_wrap A --mixed_precision ",
+                    more = " tune.py --output_dir a --per_device_train_batch_size 1 --max_length 32\n";
+  EXPECT_THAT(to_text(testing::imported(line + "fp8" + more, llama_for_yaml(8)).plan.workload.precision), HasSubstr("fp8"));
+  EXPECT_THAT(testing::refusal_of(line + "half" + more, llama_for_yaml(8)), HasSubstr("mixed_precision: is 'half'"));
+}
+
+TEST(TrainerSettle, TypesOfWeightsThatNobodyKnows) {
+  const auto unknown = [](const std::string& type) {
+    return testing::text_of(testing::imported("torchrun --nproc_per_node 8 tune.py --output_dir a --per_device_train_batch_size 1 "
+                                              "--model_max_length 32 --torch_dtype " +
+                                                  type + "\n",
+                                              llama_for_yaml(8))
+                                .unknown);
+  };
+  EXPECT_THAT(unknown("twelve"), HasSubstr("torch_dtype: is twelve, which is no type known here"));
+  EXPECT_THAT(unknown("torch.bfloat16"), ::testing::Not(HasSubstr("no type known")));
+}
+
+// One device cuts nothing, and its units come up from the host.
+TEST(TrainerSettle, FsdpOnOneDeviceWithTheHost) {
+  const ParallelPlan plan =
+      testing::imported(
+          "torchrun --nproc_per_node 1 tune.py --output_dir a --per_device_train_batch_size 1 --model_max_length 32 --bf16 "
+          "True --fsdp 'full_shard auto_wrap offload' --fsdp_transformer_layer_cls_to_wrap A\n",
+          llama_for_yaml(1))
+          .plan;
+  EXPECT_TRUE(plan.offload_parameters);
+  EXPECT_EQ(plan.zero_stage, 3);
+}
+
+// DeepSpeed-Chat's own number (step1_supervised_finetuning/main.py).
+TEST(TrainerSettle, ABatchOfDeepSpeedChat) {
+  const ImportedPlan read = testing::imported(
+      "deepspeed --num_gpus 8 training/step1_supervised_finetuning/main.py --model_name_or_path a/b --zero_stage 2 "
+      "--deepspeed --output_dir c --max_seq_len 32\n",
+      llama_for_yaml(8));
+  EXPECT_EQ(read.plan.microbatch_size, 16);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("16 is taken"));
+}
+
 TEST(TrainerSettle, OtherStepsAreRefused) {
   const auto refusal = [](const std::string& text) {
     return testing::refusal_of("per_device_train_batch_size: 1\ncutoff_len: 32\n" + text, llama_for_yaml(8));
   };
   EXPECT_THAT(refusal("stage: dpo\n"), HasSubstr("stage: is dpo"));
+  EXPECT_THAT(testing::text_of(testing::imported("torchrun --nproc_per_node 8 tune.py --output_dir a --per_device_train_batch_size 1 "
+                                                 "--model_max_length 32 --bf16 --stage stage2\n",
+                                                 llama_for_yaml(8))
+                                   .unknown),
+              HasSubstr("stage: is of the script's own stages"));
   EXPECT_THAT(refusal("finetuning_type: oft\n"), HasSubstr("no plan trains so"));
   EXPECT_THAT(refusal("num_generations: 8\n"), HasSubstr("num_generations"));
   EXPECT_THAT(refusal("load_in_4bit: true\n"), HasSubstr("names no adapters"));
