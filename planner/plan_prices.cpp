@@ -116,7 +116,7 @@ SimTime Pricer::held(sim::Task task) const {
 }
 
 bool Pricer::may_hide(const sim::Piece& piece) const {
-  return plan_.expert_overlap && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
+  return plan_.expert_overlap && !piece.within && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
 }
 
 PacedTime Pricer::pieces(const sim::Task& of, const std::vector<sim::Piece>& pieces, SimTime& computing) const {

@@ -73,11 +73,14 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
       router_bias_.value.defined() ? at::addmm(router_bias_.value, own, router_.value.t()) : at::mm(own, router_.value.t());
   kept.routing = route(logits, form_, correction_.value);
   kept.order = orders_on_card_ ? order_tokens_there(kept.routing, form_) : order_tokens(kept.routing, form_);
-  if (shared_.up.value.defined())
+  const bool makes_again = Recomputing::makes_again(sim::Module::SharedExperts);
+  if (shared_.up.value.defined()) {
+    RankAnswers given;
+    const Answering keeps(makes_again ? kept.answers : given, Answering::How::Keep);
     kept.shared_output = run(
-        kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); },
-        records.on && !Recomputing::makes_again(sim::Module::SharedExperts));
-  if (router_.gradient.defined() || Recomputing::makes_again(sim::Module::SharedExperts)) kept.normalized = normalized;
+        kept.shared, normalized, [&](const at::Tensor& x) { return shared(x); }, records.on && !makes_again);
+  }
+  if (router_.gradient.defined() || makes_again) kept.normalized = normalized;
   return to_rows(own, kept.order);
 }
 
@@ -123,7 +126,10 @@ at::Tensor Experts::compute_backward(const at::Tensor& gradient, ExpertActivatio
 at::Tensor Experts::send_backward(const at::Tensor& gradient, ExpertActivations& kept, double balance) const {
   at::Tensor sum = from_rows(gradient, kept.order), whole = sum;  // sum: at what is routed here
   if (shared_.up.value.defined()) {
-    if (!kept.shared.is_recorded()) kept.shared.forward(kept.normalized, [&](const at::Tensor& x) { return shared(x); });
+    if (!kept.shared.is_recorded()) {
+      const Answering repeats(kept.answers, Answering::How::Repeat);
+      kept.shared.forward(kept.normalized, [&](const at::Tensor& x) { return shared(x); });
+    }
     const at::Tensor of_shared = kept.shared.backward(std::exchange(kept.output_gradient, {}));
     whole = stretches_ == 1 ? sum.add_(of_shared) : of_shared;
     sum = stretches_ == 1 ? sum : routed(of_shared).add_(sum);

@@ -30,6 +30,7 @@ struct ExpertActivations {
   at::Tensor output_gradient;  // [tokens, hidden], for the shared experts
   at::Tensor weight_gradient;  // [tokens, k], for the router
   MadeAgain again;             // of the products, before their backward
+  RankAnswers answers;         // of shared experts that are made again
 };
 
 // Whether rows are ordered on the card and multiplied by one product for all experts (at::_grouped_mm), so that the host need not know how many each has:

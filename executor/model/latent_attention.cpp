@@ -143,24 +143,19 @@ struct JoinFunction : torch::autograd::Function<JoinFunction> {
   }
 };
 
-// What leads up begins with; queries: without a narrow vector of theirs, the segment's input.
-struct Narrow {
-  at::Tensor queries, keys, positions;
-  Narrow detached() const { return {queries.detach(), keys.detach(), positions.detach()}; }
-};
-
 at::Tensor latent_norm(const at::Tensor& input, const Leaf& scale) { return LatentNormFunction::apply(input, scale); }
 
-// Queries, keys and values, then what their last products read.
-std::vector<at::Tensor> led_up(const LatentProjections& layer, const Narrow& from, const at::Tensor& rotary, const JoinShape& shape) {
-  const bool has_narrow = layer.form.q_lora > 0;
-  const at::Tensor queries = has_narrow ? latent_norm(from.queries, layer.q_norm) : from.queries,
-                   keys = latent_norm(from.keys, layer.kv_norm);
-  std::vector<at::Tensor> made = JoinFunction::apply(linear(queries, has_narrow ? layer.q_up : layer.q), linear(keys, layer.kv_up),
-                                                     from.positions, rotary, shape, layer.score_scale);
-  made.push_back(keys);
-  if (has_narrow) made.push_back(queries);
-  return made;
+// What a product that leads up puts out, and what it has read.
+struct LedUp {
+  at::Tensor output, read;
+};
+LedUp led_up(const Leaf& weight, const Leaf& norm, const at::Tensor& narrow) {
+  const at::Tensor read = norm.value.defined() ? latent_norm(narrow, norm) : narrow;
+  return {linear(read, weight), read};
+}
+// Without a narrow vector of theirs: from the segment's input.
+LedUp queries_of(const LatentProjections& layer, const at::Tensor& from) {
+  return layer.form.q_lora > 0 ? led_up(layer.q_up, layer.q_norm, from) : led_up(layer.q, {}, from);
 }
 
 std::vector<at::Tensor> without_graph(std::vector<at::Tensor> tensors) {
@@ -203,9 +198,6 @@ OperandWidths fused_widths(const LatentProjections& layer, const at::Tensor& inp
 HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& normalized, const at::Tensor& rotary,
                           const OperandWidths& widths, const Documents& positions) {
   const sim::AttentionForm& form = layer.form;
-  const at::Tensor narrow = form.q_lora > 0 ? linear(normalized, layer.q_down) : normalized;
-  const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
-  const Narrow vectors{narrow, down[0].contiguous(), down[1]};
   const JoinShape shape{.heads = layer.heads,
                         .nope = form.qk_nope,
                         .rope = form.qk_rope,
@@ -214,9 +206,32 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
                         .key_operand = widths.key,
                         .value_operand = widths.value,
                         .documents = positions};
-  const std::vector<at::Tensor> made = led_up(layer, vectors, rotary, shape);
+  const auto answers = std::make_shared<RankAnswers>();
+  const auto answering = [answers](Answering::How how, const auto& lead_up) {
+    const Answering one(*answers, how);
+    return lead_up();
+  };
+  // Products in the order of the plan's operators: ranks may ask each other in front of each.
+  using enum Answering::How;
+  const at::Tensor narrow = form.q_lora > 0 ? linear(normalized, layer.q_down) : normalized;
+  const LedUp queries = answering(Keep, [&] { return queries_of(layer, narrow); });
+  const std::vector<at::Tensor> down = linear(normalized, layer.kv_down).split_with_sizes({form.kv_lora, form.qk_rope}, 1);
+  const at::Tensor latent = down[0].contiguous();
+  const LedUp keys = answering(Keep, [&] { return led_up(layer.kv_up, layer.kv_norm, latent); });
+  const auto joined = [layer, shape, rotary](const LedUp& of_queries, const LedUp& of_keys, const at::Tensor& turned) {
+    std::vector<at::Tensor> made = JoinFunction::apply(of_queries.output, of_keys.output, turned, rotary, shape, layer.score_scale);
+    made.push_back(of_keys.read);
+    if (layer.form.q_lora > 0) made.push_back(of_queries.read);
+    return made;
+  };
+  const std::vector<at::Tensor> made = joined(queries, keys, down[1]);
   Recomputing::offer(sim::Module::MlaUpProjection, without_graph(made),
-                     [layer, vectors = vectors.detached(), rotary, shape] { return led_up(layer, vectors, rotary, shape); });
+                     [layer, joined, answering, narrow = narrow.detach(), latent = latent.detach(), turned = down[1].detach()] {
+                       return answering(Repeat, [&] {
+                         const LedUp again = queries_of(layer, narrow);
+                         return joined(again, led_up(layer.kv_up, layer.kv_norm, latent), turned);
+                       });
+                     });
   return {made[0], made[1], made[2]};
 }
 

@@ -48,8 +48,10 @@ at::Tensor backward_product(const at::Tensor& gradient, const Leaf& weight, Agre
   const ScaledProduct::Factor left{gradient, sim::Operand::OutputGradient, Along::Columns},
       right{numbers_of(weight), sim::Operand::Weight, Along::Rows};
   if (agreement == Agreement::Asked) scaled.agree_backward({&agreed, 1}, {{gradient, right.numbers}});
-  if (at::Tensor product = scaled.by_unit(left, right, gradient.scalar_type()); product.defined()) return product;
-  return at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed)).to(gradient.scalar_type());
+  at::Tensor product = scaled.by_unit(left, right, gradient.scalar_type());
+  if (!product.defined())
+    product = at::mm(rounded_operand(scaled, left, agreed), rounded_operand(scaled, right, agreed)).to(gradient.scalar_type());
+  return scaled.share_of(std::move(product));
 }
 
 namespace {
@@ -67,16 +69,17 @@ struct LinearFunction : torch::autograd::Function<LinearFunction> {
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
-    const at::Tensor& gradient = gradients.front();
     const variable_list saved = context->get_saved_variables();
     const auto product = c10::static_intrusive_pointer_cast<PlainProduct>(context->saved_data["product"].toCapsule());
-    const at::Tensor input_gradient = backward_product(gradient, product->weight, product->agreed);
+    const Leaf& weight = product->weight;
+    const at::Tensor gradient = weight.scaled ? weight.scaled->whole_gradient(gradients.front()) : gradients.front();
+    const at::Tensor input_gradient = backward_product(gradient, weight, product->agreed);
     PutOff::sum_or_keep(
         {.output_gradient = gradient,
          .input = saved.empty() ? at::Tensor() : saved.front().detach(),  // without the graph that made it, and all that this holds
-         .weight = product->weight.gradient,
+         .weight = weight.gradient,
          .bias = product->bias.gradient,
-         .scaled = product->weight.scaled,
+         .scaled = weight.scaled,
          .agreed = product->agreed},
         !saved.empty() && saved.front().is_leaf());
     return {input_gradient, at::Tensor(), at::Tensor()};

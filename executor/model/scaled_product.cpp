@@ -48,6 +48,14 @@ ScaledBy scaled_by(sim::ScaleRecipe recipe, bool has_weight) {
 
 }  // namespace
 
+thread_local Answering* Answering::current_ = nullptr;
+
+at::Tensor Answering::answer(const std::function<at::Tensor()>& ask) {
+  if (current_ == nullptr) return ask();
+  if (current_->how_ == How::Repeat) return current_->answers_.all.at(current_->answers_.repeated++);
+  return current_->answers_.all.emplace_back(ask());
+}
+
 at::Tensor ScaledProduct::by_unit(const Factor& left, const Factor& right, at::ScalarType type) const {
   const Card card = card_of(left.numbers.device());
   if (!card.is_gpu || left.numbers.scalar_type() == at::kDouble) return {};
@@ -75,50 +83,80 @@ UnitOperand ScaledProduct::unit_operand(const Factor& of) const {
 }
 
 at::Tensor ScaledProduct::operand(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
-  return rounded(numbers, scales(numbers, which, along, agreed), format_of(row_of(recipe_), which), tile_of(which, along));
+  const EightBits format = format_of(row_of(recipe_), which);
+  const at::Tensor of_tiles = scales(numbers, which, along, agreed);
+  if (!is_cut_into_tiles(which, along)) return rounded(numbers, of_tiles, format, tile_of(which, along));
+  return rounded(numbers, of_tiles.index_select(0, agreed.tiles_of_rows), format, {.rows = 1, .columns = 1});
 }
 
-// What a product sums over tensor ranks, or has of tokens of other ranks, shares its scales with theirs.
-std::vector<ScaledProduct::Asked> ScaledProduct::asked_forward() const {
+at::Tensor ScaledProduct::whole_gradient(const at::Tensor& part) const {
+  if (agreement_.share == 1 || !agreement_.ranks) return part;
+  at::Tensor sum = part.clone(at::MemoryFormat::Contiguous);
+  agreement_.ranks->sum(sum);
+  return sum;
+}
+
+void ScaledProduct::agree_forward(std::span<Agreed> agreed, const std::vector<Read>& products) const {
+  ask(Whom::OtherWeights, agreed, products, asked_for_weights(/*is_forward=*/true));
+  ask(Whom::OtherRows, agreed, products, asked_for_rows(sim::Operand::Input));
+}
+
+void ScaledProduct::agree_backward(std::span<Agreed> agreed, const std::vector<Read>& products) const {
+  ask(Whom::OtherWeights, agreed, products, asked_for_weights(/*is_forward=*/false));
+  ask(Whom::OtherRows, agreed, products, asked_for_rows(sim::Operand::OutputGradient));
+}
+
+// What a product sums over tensor ranks shares its scales with theirs.
+std::vector<ScaledProduct::Asked> ScaledProduct::asked_for_weights(bool is_forward) const {
   using enum sim::Operand;
+  if (recipe_ == sim::ScaleRecipe::Delayed || sim::scales_tiles(recipe_)) return {};
   const bool by_columns = agreement_.split == sim::TensorSplit::Columns, by_rows = agreement_.split == sim::TensorSplit::Rows;
-  std::vector<Asked> asked;
-  if (agreement_.cuts_tokens) asked.push_back({Input, is_rowwise() ? Along::Rows : Along::Columns});
-  if (by_columns) asked.push_back({Input, Along::Columns});
-  if (by_columns || (by_rows && !is_rowwise())) asked.push_back({Weight, Along::Columns});
-  return asked;
+  if (is_forward && by_columns) return {{Input, Along::Columns}, {Weight, Along::Columns}};
+  if (is_forward && by_rows && !is_rowwise()) return {{Weight, Along::Columns}};
+  if (is_forward || !by_rows) return {};
+  return is_rowwise() ? std::vector<Asked>{{OutputGradient, Along::Columns}, {Weight, Along::Rows}}
+                      : std::vector<Asked>{{OutputGradient, Along::Columns}};
 }
 
-std::vector<ScaledProduct::Asked> ScaledProduct::asked_backward() const {
-  using enum sim::Operand;
-  const bool by_rows = agreement_.split == sim::TensorSplit::Rows;
-  std::vector<Asked> asked;
-  if (agreement_.cuts_tokens) asked.push_back({OutputGradient, is_rowwise() ? Along::Rows : Along::Columns});
-  if (by_rows) asked.push_back({OutputGradient, Along::Columns});
-  if (by_rows && is_rowwise()) asked.push_back({Weight, Along::Rows});
-  return asked;
+// What it has of tokens of other ranks, likewise: where one scale is of several tokens.
+std::vector<ScaledProduct::Asked> ScaledProduct::asked_for_rows(sim::Operand which) const {
+  if (!agreement_.cuts_tokens) return {};
+  return {{which, recipe_ == sim::ScaleRecipe::Tensorwise ? Along::Columns : Along::Rows}};
 }
 
 // Side by side in one message. One scale a tensor is the same whatever is summed over.
-void ScaledProduct::ask(std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const {
-  if (!agreement_.largest_of_ranks || each.empty()) return;
+void ScaledProduct::ask(Whom whom, std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const {
+  if (!agreement_.ranks || each.empty()) return;
   std::vector<at::Tensor> own, shapes;
-  for (const Read& product : products)
+  for (std::size_t product = 0; product < products.size(); ++product)
     for (const auto& [which, along] : each) {
-      shapes.push_back(largest(which == sim::Operand::Weight ? product.weight : product.rows, which, along));
+      Agreed& known = agreed[product];
+      if (is_cut_into_tiles(which, along)) known.tiles_of_rows = agreement_.ranks->tiles_of_rows();
+      shapes.push_back(magnitudes(which == sim::Operand::Weight ? products[product].weight : products[product].rows, which, along, known));
       own.push_back(shapes.back().reshape({-1}));
     }
-  const at::Tensor message = at::cat(own);
-  (*agreement_.largest_of_ranks)(message);
+  const at::Tensor message = Answering::answer([&] { return answered(whom, at::cat(own)); });
   std::int64_t begin = 0;
   for (std::size_t at = 0; at < own.size(); ++at) {
     const auto& [which, along] = sim::at(each, at % each.size());
     const at::Tensor found = message.narrow(0, begin, own[at].numel()).view(shapes[at].sizes());
     begin += own[at].numel();
-    std::array<at::Tensor, 2>& of_operand = sim::at(sim::at(agreed, at / each.size()), which);
+    std::array<at::Tensor, 2>& of_operand = sim::at(sim::at(agreed, at / each.size()).largest, which);
     of_operand[static_cast<std::size_t>(along)] = found;
-    if (!is_rowwise()) of_operand = {found, found};
+    if (recipe_ == sim::ScaleRecipe::Tensorwise) of_operand = {found, found};
   }
+}
+
+// Of several microbatches at once each has its place.
+at::Tensor ScaledProduct::answered(Whom whom, const at::Tensor& own) const {
+  if (whom == Whom::OtherWeights || agreement_.microbatches == 1) {
+    agreement_.ranks->largest(own);
+    return own;
+  }
+  const at::Tensor all = at::zeros({agreement_.microbatches, own.numel()}, own.options());
+  all.select(0, agreement_.microbatch).copy_(own);
+  agreement_.ranks->largest(all);
+  return all.select(0, agreement_.microbatch);
 }
 
 Tile ScaledProduct::tile_of(sim::Operand which, Along along) const {
@@ -128,12 +166,19 @@ Tile ScaledProduct::tile_of(sim::Operand which, Along along) const {
 }
 
 // Of no rows: nothing is larger than 0.
-at::Tensor ScaledProduct::largest(const at::Tensor& numbers, sim::Operand which, Along along) const {
+at::Tensor ScaledProduct::largest(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
   const Tile tile = tile_of(which, along);
+  if (is_cut_into_tiles(which, along)) return largest_of_cut_tiles(numbers, agreed.tiles_of_rows);
   if (numbers.numel() > 0) return largest_of_tiles(numbers, tile);
   const auto tiles = [](std::int64_t extent, std::int64_t side) { return side == kAll ? 1 : extent; };
   return at::zeros({tiles(numbers.size(0), tile.rows), tiles(numbers.size(1), tile.columns)},
                    numbers.options().dtype(numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat));
+}
+
+at::Tensor ScaledProduct::largest_of_cut_tiles(const at::Tensor& numbers, const at::Tensor& tiles_of_rows) const {
+  const at::Tensor magnitudes = numbers.abs().to(numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat);
+  const at::Tensor places = tiles_of_rows.unsqueeze(1).expand(magnitudes.sizes());
+  return at::zeros({agreement_.tiles_of_tokens, numbers.size(1)}, magnitudes.options()).scatter_reduce_(0, places, magnitudes, "amax");
 }
 
 at::Tensor ScaledProduct::magnitudes(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {
@@ -143,8 +188,8 @@ at::Tensor ScaledProduct::magnitudes(const at::Tensor& numbers, sim::Operand whi
     const at::ScalarType wide = numbers.scalar_type() == at::kDouble ? at::kDouble : at::kFloat;
     return maxima_.before.select(0, static_cast<std::int64_t>(which)).to(wide).view({1, 1});
   }
-  const at::Tensor& of_ranks = sim::at(agreed, which)[static_cast<std::size_t>(along)];
-  return of_ranks.defined() ? of_ranks : largest(numbers, which, along);
+  const at::Tensor& of_ranks = sim::at(agreed.largest, which)[static_cast<std::size_t>(along)];
+  return of_ranks.defined() ? of_ranks : largest(numbers, which, along, agreed);
 }
 
 at::Tensor ScaledProduct::scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed) const {

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "executor/kernels/eight_bits.h"
@@ -27,12 +28,42 @@ struct DelayedMaxima {
   at::Tensor seen, before;
 };
 
-// Where tensor ranks have parts of what shares a scale, or context ranks parts of the tokens (sim/plan/scaled_products.h): how the weight is cut, and what
-// makes a row of numbers the largest of all ranks, in place.
+// What ranks say to each other inside a computation: each makes a row of numbers that of all of them, in place, and goes on with the next exchange that the
+// plan has there (sim/plan/scaled_products.h).
+struct RankQuestions {
+  std::function<void(const at::Tensor&)> largest, sum;
+  std::function<at::Tensor()> tiles_of_rows;  // int64: which of the microbatch's tiles of tokens each row here is in
+};
+
+// What ranks have answered in front of products that are made again: nobody asks twice. Products of this thread, in their order.
+struct RankAnswers {
+  std::vector<at::Tensor> all;
+  std::size_t repeated = 0;
+};
+class Answering {
+ public:
+  enum class How : std::uint8_t { Keep, Repeat };
+  Answering(RankAnswers& answers, How how) : before_(std::exchange(current_, this)), answers_(answers), how_(how) {}
+  ~Answering() { current_ = before_; }
+  Answering(const Answering&) = delete;
+  Answering& operator=(const Answering&) = delete;
+  static at::Tensor answer(const std::function<at::Tensor()>& ask);
+
+ private:
+  static thread_local Answering* current_;
+  Answering* before_;
+  RankAnswers& answers_;
+  How how_;
+};
+
+// Where ranks have parts of what shares a scale.
 struct ScaleAgreement {
-  sim::TensorSplit split = sim::TensorSplit::None;
-  bool cuts_tokens = false;
-  std::shared_ptr<const std::function<void(const at::Tensor&)>> largest_of_ranks = nullptr;  // none: nobody else is asked
+  sim::TensorSplit split = sim::TensorSplit::None;  // how ranks cut the weight
+  bool cuts_tokens = false;                         // other ranks have rows of the same product
+  std::int64_t tiles_of_tokens = 0;                 // of all ranks, where tiles are cut
+  std::int64_t microbatches = 1, microbatch = 0;    // that ranks which are asked for rows compute at once; whose are here
+  double share = 1;  // all ranks make the product: the gradient of y is summed over them first, and each gives so much
+  std::shared_ptr<const RankQuestions> ranks = nullptr;  // none: nobody else is asked
 };
 
 class ScaledProduct {
@@ -41,14 +72,21 @@ class ScaledProduct {
       : recipe_(recipe), maxima_(std::move(maxima)), agreement_(std::move(agreement)) {}
 
   enum class Along : std::uint8_t { Rows, Columns };  // what the product sums over: down the rows, or along the columns
-  // Largest magnitudes that ranks have agreed on, by operand and what is summed over; no tensor: this rank's are all.
-  using Agreed = std::array<std::array<at::Tensor, 2>, sim::kNumOperands>;
+  // Largest magnitudes that ranks have agreed on, by operand and what is summed over; no tensor: this rank's are all. Of tiles that ranks cut: of all of
+  // them, and which one each row is in.
+  struct Agreed {
+    std::array<std::array<at::Tensor, 2>, sim::kNumOperands> largest;
+    at::Tensor tiles_of_rows;
+  };
   struct Read {
     at::Tensor rows, weight;  // of x, or of the gradient of y, which may be none
   };
   // Of several products in one message: in front of y, or of dx and dW.
-  void agree_forward(std::span<Agreed> agreed, const std::vector<Read>& products) const { ask(agreed, products, asked_forward()); }
-  void agree_backward(std::span<Agreed> agreed, const std::vector<Read>& products) const { ask(agreed, products, asked_backward()); }
+  void agree_forward(std::span<Agreed> agreed, const std::vector<Read>& products) const;
+  void agree_backward(std::span<Agreed> agreed, const std::vector<Read>& products) const;
+  // The gradient of y that is rounded, of this rank's part of it; and this rank's share of what it makes.
+  at::Tensor whole_gradient(const at::Tensor& part) const;
+  at::Tensor share_of(at::Tensor made) const { return agreement_.share == 1 ? made : made.mul_(agreement_.share); }
   // Scales are of what is multiplied here: products with other scales are to be made one by one.
   bool scales_what_it_reads() const { return recipe_ != sim::ScaleRecipe::Delayed; }
   // numbers [rows, columns] of any floating type -> fp32 or fp64.
@@ -70,14 +108,21 @@ class ScaledProduct {
   at::Tensor magnitudes(const at::Tensor& numbers, sim::Operand which, Along along,
                         const Agreed& agreed = {}) const;  // that scales are made of
   at::Tensor scales(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
-  at::Tensor largest(const at::Tensor& numbers, sim::Operand which, Along along) const;
+  at::Tensor largest(const at::Tensor& numbers, sim::Operand which, Along along, const Agreed& agreed = {}) const;
   struct Asked {
     sim::Operand which;
     Along along;
   };
-  std::vector<Asked> asked_forward() const;
-  std::vector<Asked> asked_backward() const;
-  void ask(std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const;
+  // Of ranks that have other parts of the weight, and then of those that have other rows.
+  std::vector<Asked> asked_for_weights(bool is_forward) const;
+  std::vector<Asked> asked_for_rows(sim::Operand which) const;
+  enum class Whom : std::uint8_t { OtherWeights, OtherRows };
+  void ask(Whom whom, std::span<Agreed> agreed, const std::vector<Read>& products, const std::vector<Asked>& each) const;
+  at::Tensor answered(Whom whom, const at::Tensor& own) const;
+  bool is_cut_into_tiles(sim::Operand which, Along along) const {
+    return agreement_.cuts_tokens && agreement_.tiles_of_tokens > 0 && which != sim::Operand::Weight && along == Along::Rows;
+  }
+  at::Tensor largest_of_cut_tiles(const at::Tensor& numbers, const at::Tensor& tiles_of_rows) const;
 
   sim::ScaleRecipe recipe_;
   DelayedMaxima maxima_;

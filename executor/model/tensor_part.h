@@ -16,6 +16,7 @@ struct TensorPosition {
   std::int64_t rank = 0;                            // 0 .. T-1
   std::int64_t expert_degree = 1, expert_rank = 0;  // E, 0 .. E-1
   std::int64_t expert_cut = 0, expert_part = 0;     // G, 0 .. G-1; G = 0: the tensor ranks
+  std::int64_t context = 1;                         // ranks that share the tokens of a microbatch
 
   struct Cut {
     std::int64_t degree = 1, part = 0;

@@ -44,9 +44,9 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
   const auto rows = [&, numbers = counts.const_data_ptr<std::int64_t>()](std::int64_t sharer, std::int64_t rank, std::int64_t expert) {
     return numbers[(sharer * ranks + rank) * experts + expert];
   };
-  // Tensor ranks that route apart have stretches of one microbatch.
+  // Context ranks, and tensor ranks that route apart, have stretches of one microbatch.
   const std::int64_t sources = ranks * sharers, apart = position.cuts_experts_apart() ? position.degree : 1,
-                     together = sources % apart == 0 ? apart : 1, batches = sources / together;
+                     together = std::gcd(sources, apart * position.context), batches = sources / together;
   TokenExchange exchange{.to = RowCounts(sim::count_of(ranks)),
                          .from = RowCounts(sim::count_of(ranks)),
                          .shared = RowCounts(sim::count_of(sharers)),

@@ -15,7 +15,7 @@ struct TokenExchange {
   RowCounts to, from;  // rows for each rank, rows of each
   RowCounts shared;    // rows that came to each of the G
   RowCounts held;      // rows of each expert here
-  RowCounts by_batch;  // of each expert here, microbatch by microbatch: one of each data rank
+  RowCounts by_batch;  // of each expert here, microbatch by microbatch: one of each data rank, or a part of one
   at::Tensor sorted;   // [rows here] by expert: which arrived row; without a tensor: as they arrived
   at::Tensor arrived;  // the other way round
   std::int64_t rows_here() const;

@@ -37,8 +37,9 @@ void add_to_weight(const WeightGradients::Product& product) {
   constexpr ScaledProduct::Along kRows = ScaledProduct::Along::Rows;
   const at::Tensor by_unit = product.scaled->by_unit({product.output_gradient, sim::Operand::OutputGradient, kRows},
                                                      {product.input, sim::Operand::Input, kRows}, at::kFloat);
-  if (by_unit.defined()) return add_gradient(product.weight, by_unit);
-  add_product(product.weight, product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows, product.agreed).t(),
+  if (by_unit.defined()) return add_gradient(product.weight, product.scaled->share_of(by_unit));
+  const at::Tensor gradient = product.scaled->operand(product.output_gradient, sim::Operand::OutputGradient, kRows, product.agreed);
+  add_product(product.weight, product.scaled->share_of(gradient).t(),
               product.scaled->operand(product.input, sim::Operand::Input, kRows, product.agreed));
 }
 

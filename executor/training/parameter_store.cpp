@@ -61,7 +61,8 @@ TensorPosition position_of(const sim::DeviceMesh& mesh, sim::Rank rank) {
           .expert_degree = mesh.expert,
           .expert_rank = place_in(mesh.of_experts(rank, sim::MeshAxis::Expert), rank),
           .expert_cut = mesh.expert_cut(),
-          .expert_part = place_in(mesh.of_experts(rank, sim::MeshAxis::ExpertTensor), rank)};
+          .expert_part = place_in(mesh.of_experts(rank, sim::MeshAxis::ExpertTensor), rank),
+          .context = mesh.context};
 }
 
 }  // namespace
@@ -72,13 +73,12 @@ ParameterStore::ParameterStore(const sim::ModelGraph& model, const sim::Parallel
       device_(device),
       seed_(plan.training.seed),
       recipe_(plan.workload.precision.scales()),
-      cuts_tokens_(plan.mesh.context > 1),
+      microbatch_(plan.mesh.coordinate(rank).data % plan.mesh.shards() / plan.mesh.context),
       scales_(model, plan, device) {
   const sim::StageIndex stage = plan.mesh.coordinate(rank).stage;
   const BucketPlan every = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/false), device),
                    of_experts = bucket_plan(plan, sharers_of(plan.mesh, rank, /*experts=*/true), device);
   options_ = every.options.dtype(scalar_type(plan.workload.precision.of(sim::Numbers::Weights)));
-  if (sim::agrees_on_scales(plan)) largest_of_ranks_ = std::make_shared<std::function<void(const at::Tensor&)>>();
   if (plan.model.adapters && plan.model.adapters->base != sim::BaseFormat::Weights) packed_ = plan.model.adapters->base;
   for (sim::Bucket& bucket : sim::make_buckets(model, plan, stage)) {
     BucketPlan own = bucket.expert ? of_experts : every;
@@ -113,7 +113,7 @@ void ParameterStore::make_leaves(const sim::ParallelPlan& plan) {
       const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
       if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
-      if (recipe_ && slot.is_matrix_of_block && !plan.is_unscaled(slot.layer)) layer.leaves[position].scaled = scaling_of(slot);
+      if (recipe_ && slot.is_matrix_of_block && !plan.is_unscaled(slot.layer)) layer.leaves[position].scaled = scaling_of(plan, slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
 }
@@ -178,22 +178,26 @@ std::shared_ptr<const PackedWeight> ParameterStore::packing_of(const sim::Bucket
 }
 
 // Products are counted over all stages.
-std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::BucketSlot& slot) const {
+std::shared_ptr<const ScaledProduct> ParameterStore::scaling_of(const sim::ParallelPlan& plan, const sim::BucketSlot& slot) const {
   std::int64_t before = 0;
   for (sim::LayerIndex layer{1}; layer <= slot.layer; ++layer) {
     const std::vector<sim::Parameter>& parameters = model_.layer(layer).parameters;
     before +=
         std::count_if(parameters.begin(), layer < slot.layer ? parameters.end() : parameters.begin() + slot.parameter, sim::is_scaled);
   }
-  const bool is_cut = tensor_.cut_of(parameter(slot)).degree > 1;
-  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before),
-                                               ScaleAgreement{.split = is_cut ? parameter(slot).split : sim::TensorSplit::None,
-                                                              .cuts_tokens = cuts_tokens_,
-                                                              .largest_of_ranks = largest_of_ranks_});
+  return std::make_shared<const ScaledProduct>(*recipe_, scales_.of_product(before), agreement_of(plan, parameter(slot)));
 }
 
-void ParameterStore::agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks) {
-  if (largest_of_ranks_) *largest_of_ranks_ = std::move(largest_of_ranks);
+ScaleAgreement ParameterStore::agreement_of(const sim::ParallelPlan& plan, const sim::Parameter& parameter) const {
+  if (!sim::asks_within_computations(plan)) return {};
+  const bool is_cut = tensor_.cut_of(parameter).degree > 1, has_tiles = sim::scales_tiles(*recipe_);
+  return {.split = is_cut ? parameter.split : sim::TensorSplit::None,
+          .cuts_tokens = sim::cuts_tokens(plan, parameter.expert),
+          .tiles_of_tokens = has_tiles ? sim::tiles_of_tokens(plan) : 0,
+          .microbatches = sim::microbatches_agreed(plan, parameter.expert),
+          .microbatch = microbatch_,
+          .share = sim::sums_before_rounding(plan, parameter) ? 1.0 / plan.mesh.tensor : 1,
+          .ranks = questions_};
 }
 
 void ParameterStore::put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {

@@ -26,8 +26,8 @@ class ParameterStore {
                   const at::Tensor& whole);  // of a packed bucket, from all elements of the parameter, flat, on the host
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
-  ScaleHistory& scale_history() { return scales_; }                                  // of products whose scales come from steps before
-  void agree_on_scales_by(std::function<void(const at::Tensor&)> largest_of_ranks);  // where the plan has ranks agree (scaled_products.h)
+  ScaleHistory& scale_history() { return scales_; }                             // of products whose scales come from steps before
+  void ask_by(RankQuestions questions) { *questions_ = std::move(questions); }  // inside computations (scaled_products.h)
   FlatBucket::Bytes bytes() const;
   FlatBucket& bucket(sim::BucketIndex index) { return buckets_[index.position()]; }
   const std::vector<sim::Parameter>& parameters(sim::LayerIndex layer) const { return layers_[layer.position()].parameters; }
@@ -83,7 +83,8 @@ class ParameterStore {
   void make_running_statistics();
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
   std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;
-  std::shared_ptr<const ScaledProduct> scaling_of(const sim::BucketSlot& slot) const;
+  std::shared_ptr<const ScaledProduct> scaling_of(const sim::ParallelPlan& plan, const sim::BucketSlot& slot) const;
+  ScaleAgreement agreement_of(const sim::ParallelPlan& plan, const sim::Parameter& parameter) const;
 
   const sim::ModelGraph& model_;
   TensorPosition tensor_;
@@ -92,9 +93,9 @@ class ParameterStore {
   std::optional<sim::BaseFormat> packed_;  // what frozen matrices of blocks are kept as
   std::uint64_t seed_;
   std::optional<sim::ScaleRecipe> recipe_;  // of products with matrices of blocks
-  bool cuts_tokens_;                        // context ranks do
+  std::int64_t microbatch_ = 0;             // of a replica's, whose tokens are here
   ScaleHistory scales_;
-  std::shared_ptr<std::function<void(const at::Tensor&)>> largest_of_ranks_;  // where ranks agree
+  std::shared_ptr<RankQuestions> questions_ = std::make_shared<RankQuestions>();
   std::vector<FlatBucket> buckets_;
   std::vector<Kept> kept_;
   std::vector<OwnedLayer> layers_;  // by LayerIndex; those of other stages are empty

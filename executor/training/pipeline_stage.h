@@ -51,8 +51,9 @@ class PipelineStage {
   at::Tensor& partial(const sim::TaskKey& key);
   at::Tensor& block_input(const sim::TaskKey& key) {
     return block_activations(key).input;
-  }                                            // of a block that is recomputed, between its forward and that
-  Exchange exchange(const sim::TaskKey& key);  // what a task over context ranks moves
+  }                                                         // of a block that is recomputed, between its forward and that
+  Exchange exchange(const sim::TaskKey& key);               // what a task over context ranks moves
+  at::Tensor tiles_of_rows(const sim::TaskKey& key) const;  // of 8-bit recipes with tiles, by the microbatch's tokens
 
   // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts];
   // where ranks share experts [sharers, ranks, experts].

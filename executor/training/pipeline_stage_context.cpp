@@ -1,10 +1,12 @@
 // The compute tasks of attention in parts, where context ranks share the tokens of a sample, or its slices pass one by one: up to queries, keys and values; the scores; what
 // is behind them. Where tensor ranks meet at heads, their columns are a part in front. Exchanges stand between, and are TaskRunner's.
+#include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
 
 #include <utility>
 
 #include "executor/training/pipeline_stage.h"
+#include "sim/plan/scaled_products.h"
 
 namespace executor {
 
@@ -38,6 +40,14 @@ at::Tensor PipelineStage::end_context(const sim::TaskKey& key) {
     gradient = at::cat({gradient, gates.grad()}, 1);
   if (key.slice == sim::SliceIndex(0)) caches_.erase({key.layer, key.microbatch});
   return gradient;
+}
+
+at::Tensor PipelineStage::tiles_of_rows(const sim::TaskKey& key) const {
+  const std::int64_t side = sim::tile_side(*plan_.workload.precision.scales()).value;
+  std::vector<at::Tensor> stretches;
+  for (const TokenStretch& stretch : core_tokens(key))
+    stretches.push_back(at::arange(stretch.first, stretch.first + stretch.count, at::kLong));
+  return at::cat(stretches).div(side, "floor").to(parameters_.device());
 }
 
 void PipelineStage::attention_input(const sim::TaskKey& key) {

@@ -16,7 +16,6 @@
 
 namespace executor {
 namespace {
-
 template <typename... Values>
 constexpr std::uint32_t set_of(Values... values) {
   return (... | (1U << static_cast<std::uint32_t>(values)));
@@ -40,7 +39,9 @@ TaskRunner::TaskRunner(const sim::ModelGraph& model, const sim::ParallelPlan& pl
   waits_ = waits_of_slice(graph, plan, communicators.rank());
   ended_.resize(slice_.size());
   if (plan.sums_by_priority()) sums_.emplace(plan, communicators, parameters, options.recorder);
-  parameters_.agree_on_scales_by([this](const at::Tensor& own) { agree_on_scales(own); });
+  parameters_.ask_by({.largest = [this](const at::Tensor& own) { ask_within(own, ReduceOperation::Maximum); },
+                      .sum = [this](const at::Tensor& own) { ask_within(own, ReduceOperation::Sum); },
+                      .tiles_of_rows = [this] { return stage_.tiles_of_rows(slice_[position_].key); }});
 }
 
 StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
@@ -205,7 +206,7 @@ void TaskRunner::perform(const sim::Task& task) {
 
 bool TaskRunner::has_exchange_behind(const sim::TaskKey& key) const {
   const bool may_wait = plan_.cluster.software.overlap_input_gradient && streams_.are_concurrent() && !plan_.splits_backward();
-  if (!may_wait || key.phase != sim::Phase::Backward || sim::agrees_on_scales(plan_)) return false;
+  if (!may_wait || key.phase != sim::Phase::Backward || sim::asks_within_computations(plan_)) return false;
   const sim::TaskKey& next = slice_.at(position_ + 1).key;  // steps end behind all backwards
   return next.group == sim::MeshAxis::Tensor && next.phase == key.phase && next.operation != sim::Operation::AllGather;
 }

@@ -63,7 +63,7 @@ class TaskRunner {
   bool has_exchange_behind(const sim::TaskKey& key) const;  // over tensor ranks, of the input gradient that the task makes
   void exchange_beside_weights(const std::function<WorkHandle()>& start);
   void sum_over_tensor_ranks(const sim::Task& task);
-  void agree_on_scales(const at::Tensor& own);
+  void ask_within(const at::Tensor& own, ReduceOperation how);
   void gather_over_tensor_ranks(const sim::Task& task);
   void scatter_over_tensor_ranks(const sim::Task& task);
   void exchange_over_context_ranks(const sim::Task& task);
@@ -124,7 +124,7 @@ class TaskRunner {
   WeightGradients beside_exchange_;  // that the exchange behind the task has time for
   std::list<at::Tensor> received_;   // that the stage may still use
   std::int64_t step_ = 0;
-  // Exchanges of scales stand behind the task that asks for them on its way (Piece::of_scales): they are performed inside it.
+  // What ranks ask each other within a computation stands behind it (Piece::within): it is performed inside it.
   std::size_t position_ = 0;                   // of the task that is performed
   std::deque<TraceRecorder::Interval> asked_;  // when those behind it have been
   Optimizer::Request request_;

@@ -110,10 +110,10 @@ void TaskRunner::gather_whole_state() {
 }
 
 // Inside the computation that the task before it performs.
-void TaskRunner::agree_on_scales(const at::Tensor& own) {
+void TaskRunner::ask_within(const at::Tensor& own, ReduceOperation how) {
   const auto begun = std::chrono::steady_clock::now();
   const sim::Task& task = slice_.at(position_ + asked_.size() + 1);
-  communicators_.of(task.key.group).all_reduce(own, ReduceOperation::Maximum, task.key)->wait();
+  communicators_.of(task.key.group).all_reduce(own, how, task.key)->wait();
   asked_.push_back({.begun = begun, .ended = std::chrono::steady_clock::now()});
 }
 

@@ -451,7 +451,7 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
   const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
   const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
-    return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.of_scales;
+    return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.within;
   });
   if (piece == pieces.end()) return {};
   const SegmentGraph& segment = sim::at(model.layer(exchange.layer).segments, piece->parts.segment);

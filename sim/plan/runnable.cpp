@@ -99,7 +99,6 @@ bool cuts_blocks_of_scales(const ParallelPlan& plan) {
 }
 
 std::optional<ScaleRecipe> scales_of(const ParallelPlan& plan) { return plan.workload.precision.scales(); }
-bool rounds_latent(const ParallelPlan& plan) { return scales_of(plan) && plan.model.attention.kind == AttentionKind::Latent; }
 bool scales_of_this_step(const ParallelPlan& plan) { return scales_of(plan) && scales_of(plan) != ScaleRecipe::Delayed; }
 
 bool scales_whole_rows_of_shards(const ParallelPlan& plan) {
@@ -110,13 +109,20 @@ bool has_experts_of_ranks(const ParallelPlan& plan) {
   return plan.model.experts && (plan.mesh.expert > 1 || plan.mesh.cuts_experts_apart());
 }
 
-bool shares_rows_of_experts(const ParallelPlan& plan) {
-  return parts_of_microbatches(plan) || (plan.model.experts && plan.mesh.cuts_experts_apart() && plan.mesh.expert_cut() > 1);
+// Copies of an expert that have rows of a microbatch are ranks of one sample and one replica.
+bool mixes_parts_of_microbatches(const ParallelPlan& plan) {
+  const DeviceMesh& mesh = plan.mesh;
+  return parts_of_microbatches(plan) &&
+         (mesh.tensor * mesh.context % (mesh.expert * mesh.expert_cut()) != 0 || mesh.shards() % mesh.context != 0);
+}
+
+bool in_tiles(const ParallelPlan& plan) { return scales_of(plan) && scales_tiles(*scales_of(plan)); }
+bool parts_rows_in_tiles(const ParallelPlan& plan) {
+  return in_tiles(plan) && plan.model.experts && (plan.mesh.context > 1 || parts_of_microbatches(plan));
 }
 
 bool cuts_scaled_tiles(const ParallelPlan& plan) {
-  const bool in_tiles = scales_of(plan) == ScaleRecipe::Blockwise || scales_of(plan) == ScaleRecipe::Mx;
-  return plan.mesh.tensor > 1 && in_tiles && cuts_tiles(make_model_graph(plan), tile_side(*scales_of(plan)), plan.mesh.tensor);
+  return plan.mesh.tensor > 1 && in_tiles(plan) && cuts_tiles(make_model_graph(plan), tile_side(*scales_of(plan)), plan.mesh.tensor);
 }
 
 constexpr Modules kWithinPieces =
@@ -217,8 +223,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/cut", cuts_a_stack, "blocks of a stack share one table of biases by distance, which has no copies", "cut between the encoder and the decoder"},
     {"/zero_stage", [](const ParallelPlan& p) { return shares_distances(p) && p.zero_stage == 3; },
      "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
-    {"/workload/precision", [](const ParallelPlan& p) { return p.model.encoder && scales_of(p); },
-     "products of the source's rows and of the target's have no scales in 8 bit", "use bf16"},
     {"/direct_source", [](const ParallelPlan& p) { return p.direct_source && p.mesh.pipeline > 1; },
      "the worker sends the source along through the stages", "leave it out"},
     {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
@@ -250,29 +254,27 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/workload/precision",
      [](const ParallelPlan& p) { return scales_of_this_step(p) && has_experts_of_ranks(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "an expert's rows of each microbatch have scales of their own on CPU ranks alone", "use fp8:delayed, or expert degree 1"},
-    {"/mesh/expert_tensor", [](const ParallelPlan& p) { return scales_of_this_step(p) && shares_rows_of_experts(p); },
-     "ranks do not agree on scales of an expert that a degree of its own cuts, or whose rows of one microbatch go to several copies of it",
-     "use expert_tensor 1 with expert ranks for all tensor ranks, or fp8:delayed"},
-    {"/recompute_scope",
-     [](const ParallelPlan& p) { return agrees_on_scales(p) && p.model.experts && p.recomputed_modules().has(Module::SharedExperts); },
-     "shared experts that are made again would ask for their scales beside another computation", "leave shared_experts out"},
-    {"/expert_overlap", [](const ParallelPlan& p) { return agrees_on_scales(p) && p.expert_overlap; },
-     "ranks agree on scales within a computation, and not beside another one", "leave it out, or use fp8:delayed"},
+    {"/mesh/expert", [](const ParallelPlan& p) { return scales_of_this_step(p) && mixes_parts_of_microbatches(p); },
+     "copies of an expert would agree on scales of rows of several microbatches, or replicas",
+     "use an expert degree that divides the ranks of a sample, or is a multiple of them"},
+    {"/mesh/context", parts_rows_in_tiles,
+     "an expert's rows come rank by rank, and tiles of tokens are those of one rank's order", "use fp8:tensorwise, fp8:rowwise or fp8:delayed"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && packs_weights(p); },
      "frozen weights in few bits are multiplied as they are unpacked", "leave base out, or use bf16"},
-    {"/mesh/tensor", [](const ParallelPlan& p) { return p.mesh.tensor > 1 && rounds_latent(p); },
-     "tensor ranks have partial gradients behind what latent products lead down to, and would round each by itself", "use tensor degree 1"},
+    {"/mesh/tensor",
+     [](const ParallelPlan& p) { return sums_in_front_of_rounding(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
+     "tensor ranks sum gradients of what each makes whole in front of their rounding on CPU ranks alone", "use tensor degree 1"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Delayed && p.sums_by_priority(); },
      "the next step's scales are agreed on at the end of a step, and sums by priority have none", "use fp8:tensorwise"},
     {"/mesh/tensor", scales_whole_rows_of_shards,
      "tensor ranks agree on the scales of whole tensors and rows on CPU ranks alone",
      "use fp8:delayed, fp8:blockwise or tensor degree 1"},
     {"/mesh/tensor", cuts_scaled_tiles, "tensor ranks would cut tiles that have one scale", "use another tensor degree, or fp8:delayed"},
-    {"/mesh/context", [](const ParallelPlan& p) { return p.mesh.context > 1 && scales_of_this_step(p) && !agrees_on_scales(p); },
-     "context ranks agree on the scales of whole tensors and rows in dense blocks on CPUs, beside no tensor ranks",
-     "use fp8:delayed, or context 1"},
-    {"/slices", [](const ParallelPlan& p) { return p.slices > 1 && scales_of_this_step(p); },
-     "a slice does not know the scales of a sample's other tokens", "use fp8:delayed, or slices 1"},
+    {"/mesh/context",
+     [](const ParallelPlan& p) {
+       return (cuts_tokens(p, /*of_experts=*/false) || cuts_tokens(p, /*of_experts=*/true)) && p.cluster.hardware.kind != DeviceKind::Cpu;
+     },
+     "ranks that have other tokens of a product agree on its scales on CPU ranks alone", "use fp8:delayed, or context 1"},
     {"/workload/optimizer",
      [](const ParallelPlan& p) {
        const OptimizerKind kind = p.workload.optimizer;

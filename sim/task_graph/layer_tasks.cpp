@@ -25,7 +25,7 @@ class Pass {
         plan_(plan),
         direction_(direction),
         activation_(plan.bytes(Numbers::Activations, layer)),
-        agrees_on_scales_(agrees_on_scales(plan) && !plan.is_unscaled(layer)) {}
+        asks_(asks_within_computations(plan) && !plan.is_unscaled(layer)) {}
 
   Pieces pieces() && {
     const auto count = static_cast<std::int32_t>(layer_.segments.size());
@@ -65,12 +65,13 @@ class Pass {
 
   void add_computation(const Piece& piece) {
     pieces_.push_back(piece);
-    if (!agrees_on_scales_) return;
+    if (!asks_) return;
     const auto ask = [&](const Operator& op) {
       if (op.kind != OperatorKind::Linear || !piece.parts.has(op.part)) return;
-      if (const Bytes payload = maxima(op, plan_, direction_); payload.value() > 0)
-        pieces_.push_back(
-            {.operation = Operation::AllReduce, .payload = payload, .group = scale_axis(plan_), .of_scales = true, .parts = piece.parts});
+      for (Piece asked : asked_within(op, plan_, direction_, activation_)) {
+        asked.parts = piece.parts;
+        pieces_.push_back(asked);
+      }
     };
     const std::vector<Operator>& operators = segment().operators;
     is_backward() ? std::for_each(operators.rbegin(), operators.rend(), ask) : std::for_each(operators.begin(), operators.end(), ask);
@@ -88,7 +89,7 @@ class Pass {
   const ParallelPlan& plan_;
   Direction direction_;
   Bytes activation_;  // of a number
-  bool agrees_on_scales_;
+  bool asks_;         // other ranks, within computations
   std::int32_t at_ = 0;
   Pieces pieces_;
 };
@@ -98,7 +99,7 @@ const SegmentGraph& segment_of(const Layer& layer, const Piece& piece) { return 
 Pieces up_to_backward(Pieces pieces, const Layer& layer) {
   const auto feeds_backward = [&](const Piece& piece) {
     if (piece.group != MeshAxis::None)  // rows that come back are read again
-      return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor || piece.of_scales;
+      return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor || piece.within;
     const std::vector<SegmentPart>& parts = segment_of(layer, piece).parts;
     return std::any_of(parts.begin() + piece.parts.first, parts.begin() + piece.parts.last,
                        [](const SegmentPart& part) { return part.feeds_backward; });
@@ -169,7 +170,7 @@ bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Ope
   const auto piece =
       std::ranges::find_if(recomputed, [&](const Piece& one) { return one.group == MeshAxis::None && one.operation == operation; });
   if (piece == recomputed.end()) return false;
-  const auto next = std::find_if(piece + 1, recomputed.end(), [](const Piece& one) { return !one.of_scales; });
+  const auto next = std::find_if(piece + 1, recomputed.end(), [](const Piece& one) { return !one.within; });
   return next == recomputed.end() || (is_by_module && next->parts.segment != piece->parts.segment);
 }
 

@@ -22,7 +22,8 @@
 //     fewer key/value heads      attention_input   all_gather       attention_heads ... ;   backward: reduce_scatter
 //     norms of all heads         attention_input   all_reduce       attention_heads ... ;   backward: all_reduce
 //
-//   scales of whole tensors or rows, T > 1 or C > 1 (scaled_products.h): all_reduce of maxima behind computations that ask for them on their way
+//   8 bit (scaled_products.h): all_reduce of maxima behind computations that ask for them on their way, of T, C or copies of experts; T > 1, backward: of the
+//   gradient of what every tensor rank makes whole
 //
 //   slices   attention_input  attention_scores  attention_output: nobody is met, but the middle reads the keys and values of slices before
 //
@@ -49,7 +50,7 @@ struct Piece {
   Bytes payload{};            // of a communication; zero for computation
   MeshAxis group = MeshAxis::None;
   bool beside_next = false;  // starts with the next piece; what follows waits for both
-  bool of_scales = false;    // of largest magnitudes, inside the computation in front of it: what follows waits as long
+  bool within = false;       // asked for inside the computation in front of it (maxima, sums before rounding): what follows waits as long
   Parts parts{};             // of computation: what it runs. Of communication: between which
 };
 

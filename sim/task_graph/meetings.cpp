@@ -154,9 +154,16 @@ std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direc
            .group = is_inner ? MeshAxis::ContextInner : MeshAxis::Context}};
 }
 
-Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction) {
-  const ProductPass pass = direction == Direction::Forward ? ProductPass::Forward : ProductPass::Backward;
-  return std::max(plan.bytes(Numbers::Activations), Bytes(4)) * asked_maxima(plan, product, pass);
+std::vector<Piece> asked_within(const Operator& product, const ParallelPlan& plan, Direction direction, Bytes activation) {
+  const bool is_forward = direction == Direction::Forward;
+  std::vector<Piece> pieces;
+  const auto ask = [&](MeshAxis axis, Bytes payload) {
+    pieces.push_back({.operation = Operation::AllReduce, .payload = payload, .group = axis, .within = true});
+  };
+  if (!is_forward && sums_before_rounding(plan, product)) ask(MeshAxis::Tensor, of_width(plan, product.outputs, activation));
+  for (const AskedMaxima& asked : asked_maxima(plan, product, is_forward ? ProductPass::Forward : ProductPass::Backward))
+    ask(asked.of, std::max(plan.bytes(Numbers::Activations), Bytes(4)) * asked.numbers);
+  return pieces;
 }
 
 bool runs_in_rounds(const Meets& entered, const ParallelPlan& plan) {

@@ -18,8 +18,8 @@ bool is_cut(const Meets& meets, const ParallelPlan& plan, Direction direction);
 // activation: bytes of a number of the layer.
 std::vector<Piece> exchanges(const Meets& meets, const ParallelPlan& plan, Direction direction, Bytes activation);
 
-// That a product asks for (scaled_products.h).
-Bytes maxima(const Operator& product, const ParallelPlan& plan, Direction direction);
+// What a product asks other ranks for inside the computation that it is a part of (scaled_products.h).
+std::vector<Piece> asked_within(const Operator& product, const ParallelPlan& plan, Direction direction, Bytes activation);
 
 // Between these the part runs in rounds: step i computes on the block that hop i - 1 brought; in backward the block's gradients follow it, and go one
 // hop further. Nothing is sent after the last use.

@@ -14,7 +14,9 @@ Phase phase_of(ActionKind kind) {
 
 // A stretch ends behind an exchange of tokens, or with the action.
 bool ends_stretch(const std::vector<Piece>& pieces, std::size_t at) {
-  const auto exchanges = [](const Piece& piece) { return piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor; };
+  const auto exchanges = [](const Piece& piece) {
+    return !piece.within && (piece.group == MeshAxis::Expert || piece.group == MeshAxis::ExpertTensor);
+  };
   return exchanges(pieces[at]) && !pieces[at].beside_next && (at + 1 == pieces.size() || !exchanges(pieces[at + 1]));
 }
 

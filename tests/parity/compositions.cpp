@@ -423,6 +423,7 @@ const std::vector<Composition>& compositions() {
                              of_full_units(),
                              of_moments(),
                              of_scales(),
+                             of_agreed_scales(),
                              of_documents(),
                              of_owners(),
                              of_priority(),

@@ -51,6 +51,7 @@ std::vector<Composition> of_kept_numbers();
 std::vector<Composition> of_full_units();
 std::vector<Composition> of_moments();
 std::vector<Composition> of_scales();
+std::vector<Composition> of_agreed_scales();  // inside computations, over several axes
 std::vector<Composition> of_codecs();
 std::vector<Composition> of_heads_between_ranks();
 std::vector<Composition> of_own_scores();  // of ranks that deal out heads, beside other ranks

@@ -244,6 +244,23 @@ TEST_F(Mutations, ScalesOfShards) {
   }
 }
 
+sim::ParallelPlan scaled(sim::ParallelPlan plan, sim::ScaleRecipe recipe) {
+  plan.workload.precision = plan.workload.precision.with(recipe, /*gathers_scaled=*/false);
+  return plan;
+}
+TEST_F(Mutations, GradientsBehindWholeProducts) {
+  for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Delayed, sim::ScaleRecipe::Tensorwise})
+    expect_caught_in_fp64(scaled(tiny_plan(tiny_deepseek(), {.tensor = 2}), recipe), PlantedBug::PartialGradients);
+}
+// Two tiles of 32, of each of which both ranks have a part.
+TEST_F(Mutations, TilesOfTokens) {
+  for (const sim::ContextAlgorithm algorithm : {kRing, kAllToAll}) {
+    sim::ParallelPlan plan = scaled(context(algorithm), sim::ScaleRecipe::Mx);
+    plan.workload.sequence = plan.model.max_positions = 48;
+    for (const PlantedBug bug : {PlantedBug::LocalMaximum, PlantedBug::OwnTiles}) expect_caught_in_fp64(plan, bug);
+  }
+}
+
 sim::ParallelPlan over_four_bits(const sim::ParallelPlan& plan) { return with_adapters(plan, "rank 3 alpha 5 on q,v,o,up,down base nf4"); }
 TEST_F(Mutations, OverPackedWeights) {
   for (const PlantedBug bug : {PlantedBug::NeighboursScale, PlantedBug::ForgottenScale}) {

@@ -90,6 +90,8 @@ enum class PlantedBug : std::uint8_t {
   BlocksPositions,       // likewise: keys of another block stand where the own ones do
   EarlyShared,           // steps in the backward: a weight that two layers read is stepped behind the first of them, too
   WholeColumns,          // Muon: a tensor rank's part of a matrix is read as wide as the whole
+  PartialGradients,      // 8 bit: each tensor rank rounds its part of the gradient behind what all make whole
+  OwnTiles,              // 8 bit: tiles of tokens begin where a context rank's tokens do
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -171,7 +173,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "sink_of_each_block",
                                                         "blocks_positions",
                                                         "early_shared",
-                                                        "whole_columns"};
+                                                        "whole_columns",
+                                                        "partial_gradients",
+                                                        "own_tiles"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

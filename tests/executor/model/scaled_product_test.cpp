@@ -23,6 +23,11 @@ double lost(const at::Tensor& rounded, const at::Tensor& exact) {
   return rounded.sub(exact).norm().item<double>() / exact.norm().item<double>();
 }
 
+using Say = std::function<void(const at::Tensor&)>;
+std::shared_ptr<const RankQuestions> asking(Say largest, Say sum = {}, std::function<at::Tensor()> tiles_of_rows = {}) {
+  return std::make_shared<const RankQuestions>(RankQuestions{std::move(largest), std::move(sum), std::move(tiles_of_rows)});
+}
+
 TEST(ScaledProductTest, OperandsLoseThreeBitsOfMantissaAtMost) {
   const at::Tensor numbers = waves(130, 260, 0.37);
   for (const sim::ScaleRecipe recipe : kOfTheStep)
@@ -93,10 +98,10 @@ TEST(ScaledProductTest, ShardsHaveTheScalesOfTheWhole) {
       std::vector<at::Tensor> of_other;  // what the other rank says, in the order in which both ask
       const auto agreed_on = [&](std::int64_t rank, bool listens) {
         std::size_t asked = 0;
-        const auto largest = std::make_shared<const std::function<void(const at::Tensor&)>>([&](const at::Tensor& own) {
+        const auto largest = [&](const at::Tensor& own) {
           listens ? own.copy_(at::maximum(own, of_other.at(asked++))) : of_other.emplace_back(own.clone());
-        });
-        const ScaledProduct shard(recipe, {}, {.split = split, .largest_of_ranks = largest});
+        };
+        const ScaledProduct shard(recipe, {}, {.split = split, .ranks = asking(largest)});
         ScaledProduct::Agreed agreed;
         shard.agree_forward({&agreed, 1}, {{x_of(rank), weight_of(rank)}});
         shard.agree_backward({&agreed, 1}, {{dy_of(rank), weight_of(rank)}});
@@ -125,11 +130,11 @@ TEST(ScaledProductTest, TokensOfOtherRanksShareScales) {
   const at::Tensor weight = waves(6, 8, 0.3), x = waves(5, 8, 0.7), dy = waves(5, 6, 0.9), more_x = x * 3, more_dy = dy * 5;
   for (const sim::ScaleRecipe recipe : {sim::ScaleRecipe::Tensorwise, sim::ScaleRecipe::Rowwise}) {
     std::vector<at::Tensor> said;
-    const auto others = std::make_shared<const std::function<void(const at::Tensor&)>>([&](const at::Tensor& own) {
+    const auto others = [&](const at::Tensor& own) {
       said.push_back(own.clone());
       own.mul_(said.size() == 1 ? 3 : 5);
-    });
-    const ScaledProduct whole(recipe), part(recipe, {}, {.cuts_tokens = true, .largest_of_ranks = others});
+    };
+    const ScaledProduct whole(recipe), part(recipe, {}, {.cuts_tokens = true, .ranks = asking(others)});
     std::vector<ScaledProduct::Agreed> agreed(2);
     part.agree_forward(agreed, {{x, weight}, {x.narrow(0, 0, 0), weight}});
     part.agree_backward(agreed, {{dy, weight}, {dy.narrow(0, 0, 0), weight}});
@@ -145,6 +150,86 @@ TEST(ScaledProductTest, TokensOfOtherRanksShareScales) {
     expect_same(x, more_x, Input);
     expect_same(dy, more_dy, OutputGradient);
   }
+}
+
+// Two ranks have every other piece of 16 of 64 tokens, two tiles: of each tile both have a half. Of one tile there would be nothing left beside the other.
+TEST(ScaledProductTest, TilesThatRanksCutHaveOneScale) {
+  const at::Tensor all = waves(64, 6, 0.7), own = at::arange(32, at::kLong).add(at::arange(32, at::kLong).div(16, "floor").mul(16)),
+                   weight = waves(4, 6, 0.3);
+  all.narrow(0, 32, 32).mul_(1e7);
+  const at::Tensor rows = all.index_select(0, own);
+  const at::Tensor of_all = all.abs().view({2, 32, 6}).amax(1);
+  const auto questions = asking(
+      [&](const at::Tensor& mine) {
+        ASSERT_EQ(mine.numel(), of_all.numel());
+        mine.copy_(at::maximum(mine, of_all.reshape({-1})));
+      },
+      {}, [&] { return own.div(32, "floor"); });
+  const ScaledProduct whole(sim::ScaleRecipe::Mx),
+      part(sim::ScaleRecipe::Mx, {}, {.cuts_tokens = true, .tiles_of_tokens = 2, .ranks = questions});
+  ScaledProduct::Agreed agreed;
+  part.agree_forward({&agreed, 1}, {{rows, weight}});
+  for (const Along along : {Along::Rows, Along::Columns})
+    EXPECT_TRUE(
+        part.operand(rows, sim::Operand::Input, along, agreed).equal(whole.operand(all, sim::Operand::Input, along).index_select(0, own)));
+  EXPECT_FALSE(whole.operand(rows, sim::Operand::Input, Along::Rows)
+                   .equal(whole.operand(all, sim::Operand::Input, Along::Rows).index_select(0, own)));
+}
+
+// Rows of the second of two microbatches, whose numbers stand behind the first one's.
+TEST(ScaledProductTest, MicrobatchesHavePlacesOfTheirOwn) {
+  std::vector<at::Tensor> said;
+  const auto questions = asking([&](const at::Tensor& mine) {
+    said.push_back(mine.clone());
+    mine.select(0, 1).mul_(3);
+  });
+  const ScaledProduct part(sim::ScaleRecipe::Tensorwise, {}, {.cuts_tokens = true, .microbatches = 2, .microbatch = 1, .ranks = questions});
+  const at::Tensor rows = waves(4, 6, 0.7);
+  ScaledProduct::Agreed agreed;
+  part.agree_forward({&agreed, 1}, {{rows, waves(3, 6, 0.3)}});
+  ASSERT_EQ(said.size(), 1);
+  EXPECT_EQ(said[0].select(0, 0).item<double>(), 0);
+  const at::Tensor more = at::cat({rows, rows * 3});
+  EXPECT_TRUE(part.operand(rows, sim::Operand::Input, Along::Columns, agreed)
+                  .equal(ScaledProduct(sim::ScaleRecipe::Tensorwise).operand(more, sim::Operand::Input, Along::Columns).narrow(0, 0, 4)));
+}
+
+// Half the gradient here and half on another rank, twice: the same as all of it, in one place.
+TEST(ScaledProductTest, WholeProductsGiveTheirShareOfASum) {
+  const at::Tensor x = waves(5, 6, 0.7).requires_grad_(), weight = waves(4, 6, 0.3), gradient = at::zeros({4, 6}, at::kDouble),
+                   dy = waves(5, 4, 0.9);
+  const auto gradients_of = [&](const ScaleAgreement& agreement, const at::Tensor& here) {
+    x.mutable_grad() = at::Tensor();
+    gradient.zero_();
+    linear(x, {.value = weight,
+               .gradient = gradient,
+               .scaled = std::make_shared<const ScaledProduct>(sim::ScaleRecipe::Rowwise, DelayedMaxima{}, agreement)})
+        .backward(here);
+    return at::cat({x.grad(), gradient});
+  };
+  const at::Tensor one_process = gradients_of({}, dy);
+  const auto questions = asking({}, [&](const at::Tensor& mine) { mine.add_(dy * 0.5); });
+  EXPECT_TRUE(gradients_of({.share = 0.5, .ranks = questions}, dy * 0.5).mul(2).equal(one_process));
+}
+
+// What is made again has the answers of the first time.
+TEST(ScaledProductTest, NobodyAsksTwice) {
+  std::int64_t asked = 0;
+  const auto questions = asking([&](const at::Tensor& mine) { mine.mul_(2 + asked++); });
+  const Leaf leaf{.value = waves(4, 6, 0.3),
+                  .gradient = {},
+                  .scaled = std::make_shared<const ScaledProduct>(sim::ScaleRecipe::Tensorwise, DelayedMaxima{},
+                                                                  ScaleAgreement{.split = sim::TensorSplit::Columns, .ranks = questions})};
+  const auto products = [&] { return at::cat({linear(waves(5, 6, 0.7), leaf), linear(waves(5, 6, 0.9), leaf)}); };
+  RankAnswers answers;
+  const auto answering = [&](Answering::How how) {
+    const Answering one(answers, how);
+    return products();
+  };
+  const at::Tensor first = answering(Answering::How::Keep);
+  EXPECT_TRUE(answering(Answering::How::Repeat).equal(first));
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(products().equal(first)) << "others have larger numbers by now";
 }
 
 // LibTorch has the operator for CPUs, too, with one scale a tensor: what a GPU's units are given is what is rounded here.

@@ -43,6 +43,13 @@ TEST(TokenExchange, TensorRanksHaveStretchesOfAMicrobatch) {
   EXPECT_THAT(here.by_batch, ElementsAre(3, 7));
 }
 
+// Context ranks, too, have tokens of one microbatch; a copy of an expert may get those of some of them.
+TEST(TokenExchange, ContextRanksHaveTokensOfAMicrobatch) {
+  const at::Tensor counts = at::tensor({1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0}, at::kLong).view({4, 4});
+  EXPECT_THAT(make_exchange(counts, {.expert_degree = 4, .context = 2}, at::kCPU).by_batch, ElementsAre(3, 7));
+  EXPECT_THAT(make_exchange(counts, {.expert_degree = 4, .context = 8}, at::kCPU).by_batch, ElementsAre(10));
+}
+
 // Of ranks that share experts the rows of one come in front of the next rank's, whoever handed them on.
 TEST(TokenExchange, RowsStandInTheOrderOfTheirRanks) {
   const at::Tensor counts = at::tensor({1, 1, 2, 2, 3, 3, 4, 4}, at::kLong).view({2, 2, 2});  // sharer, rank, expert

@@ -126,7 +126,7 @@ TEST(LayerTasks, ContextRanksAndExpertsAskForScales) {
   const auto backward = backward_pieces(make_model_graph(plan), plan, block);
   EXPECT_EQ(backward[0].operation, Mlp);
   EXPECT_EQ(backward[1].group, MeshAxis::Context);
-  EXPECT_EQ(std::ranges::count_if(backward, [](const Piece& piece) { return piece.of_scales; }), 4);
+  EXPECT_EQ(std::ranges::count_if(backward, [](const Piece& piece) { return piece.within; }), 4);
   plan.mesh = {.tensor = 2};
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64, .shared_ffn = 64};
   plan.recompute = Recompute::Full;
@@ -135,7 +135,7 @@ TEST(LayerTasks, ContextRanksAndExpertsAskForScales) {
   EXPECT_THAT(operations(forward), ElementsAre(Attention, AllReduce, AllReduce, AllReduce, AttentionResidual, ExpertInput, AllReduce,
                                                AllReduce, Experts, AllReduce, AllReduce, ExpertOutput, AllReduce, MlpResidual));
   EXPECT_EQ(forward[10].payload, Bytes(4 * 4 * 2));
-  EXPECT_TRUE(again.back().of_scales);
+  EXPECT_TRUE(again.back().within);
   EXPECT_TRUE(ends_recompute(again, /*is_by_module=*/false, Experts));
 }
 
