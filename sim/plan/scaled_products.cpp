@@ -139,14 +139,21 @@ std::vector<AskedMaxima> asked_maxima(const ParallelPlan& plan, const Operator& 
   return asked;
 }
 
+namespace {
+// Other programs round the gradient of their own tokens.
+bool may_sum_first(const ParallelPlan& plan) {
+  return plan.workload.precision.scales() && plan.mesh.tensor > 1 && plan.cluster.hardware.kind == DeviceKind::Cpu;
+}
+}  // namespace
+
 bool sums_before_rounding(const ParallelPlan& plan, const Operator& product) {
-  return plan.workload.precision.scales() && plan.mesh.tensor > 1 && product.kind == OperatorKind::Linear && product.gathered &&
-         product.split == TensorSplit::None && !product.unscaled;
+  return may_sum_first(plan) && product.kind == OperatorKind::Linear && product.gathered && product.split == TensorSplit::None &&
+         !product.unscaled;
 }
 
 bool sums_before_rounding(const ParallelPlan& plan, const Parameter& parameter) {
-  return plan.workload.precision.scales() && plan.mesh.tensor > 1 && parameter.split == TensorSplit::None && parameter.partial_gradient &&
-         is_scaled(parameter) && !parameter.expert;
+  return may_sum_first(plan) && parameter.split == TensorSplit::None && parameter.partial_gradient && is_scaled(parameter) &&
+         !parameter.expert;
 }
 
 bool sums_in_front_of_rounding(const ParallelPlan& plan) {
@@ -155,7 +162,9 @@ bool sums_in_front_of_rounding(const ParallelPlan& plan) {
   return plan.workload.precision.scales() && plan.mesh.tensor > 1 && has_whole_products;
 }
 
-bool asks_within_computations(const ParallelPlan& plan) { return agrees_on_scales(plan) || sums_in_front_of_rounding(plan); }
+bool asks_within_computations(const ParallelPlan& plan) {
+  return agrees_on_scales(plan) || (may_sum_first(plan) && sums_in_front_of_rounding(plan));
+}
 
 std::int64_t tiles_of_tokens(const ParallelPlan& plan) {
   const std::int64_t side = tile_side(*plan.workload.precision.scales()).value, tokens = plan.microbatch_size * plan.workload.sequence;

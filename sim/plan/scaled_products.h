@@ -49,10 +49,10 @@ struct AskedMaxima {
 };
 std::vector<AskedMaxima> asked_maxima(const ParallelPlan& plan, const Operator& product, ProductPass pass);
 // A product that every tensor rank makes whole, in front of what they cut (latent attention's way down): each has a part of the gradient of y, which is
-// summed before it is rounded. Then each gives an equal share of what that makes.
+// summed before it is rounded, on CPU ranks. Then each gives an equal share of what that makes.
 bool sums_before_rounding(const ParallelPlan& plan, const Operator& product);
 bool sums_before_rounding(const ParallelPlan& plan, const Parameter& parameter);
-bool sums_in_front_of_rounding(const ParallelPlan& plan);  // some product
+bool sums_in_front_of_rounding(const ParallelPlan& plan);  // some product, on CPU ranks; on others its parts would be rounded
 bool asks_within_computations(const ParallelPlan& plan);   // for maxima or such sums
 // Tokens, or inputs and outputs, that share a scale: of recipes with tiles.
 struct TileSide {
