@@ -121,6 +121,8 @@ int run(const SimulateOptions& options, const Console& console) {
   const bool wants_timeline =
       options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty() || !options.chakra.empty();
   const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
+  if (const std::string why = sim::why_not_judged(plan); options.check && !why.empty())
+    throw sim::InputError("--check", {{"", why, "leave --check out, or use fp8:delayed"}});
   if (options.check) check(model, plan, graph, result);
   write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, graph, result);
