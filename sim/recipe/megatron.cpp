@@ -144,6 +144,8 @@ void judge_megatron_core(const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.cuda_graphs == CudaGraphs::PerLayer && plan.recompute == Recompute::Full, "/recompute",
                    "graphs of layers are not recorded there where whole blocks are recomputed",
                    "use selective, or cuda_graphs=full_iteration");
+  judgement.refuse(plan.expert_overlap && !is_sixteen_bit(plan.workload.precision.compute()), "/expert_overlap",
+                   "exchanges run there beside another microbatch's computation in 16 bit alone", "use bf16, or leave it out");
   const RecomputeScope& scope = plan.recompute_scope;
   judgement.refuse(scope.every > 1 || scope.but_last || !scope.by_stage.empty() || scope.modules.has(Module::Op), "/recompute_scope",
                    fmt::format("\"{}\" has no setting there", to_text(scope)), "name modules, or the first blocks of each chunk");

@@ -46,6 +46,7 @@ TABLES = [
     ("sim/plan/field_words.cpp", rf'\{{"\w+", ({LITERAL}), k'),
     ("sim/plan/violations.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/step_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
+    ("sim/plan/recompute_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/steps_in_backward.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/network_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/group_shares.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),

@@ -1,4 +1,4 @@
-// Planted bugs of heads that tensor ranks meet for, of keys that come block by block, of products in 8 bit of experts and beside adapters, and of Muon's parts.
+// Planted bugs of blocks that are made again together, of heads that tensor ranks meet for, of keys that come block by block, of products in 8 bit of experts and beside adapters, and of Muon's parts.
 #include "tests/parity/muon_of_parts.h"
 #include "tests/planted/mutations.h"
 
@@ -84,6 +84,14 @@ TEST_F(HeadMutations, ScalesOfThisStep) {
 }
 
 TEST_F(HeadMutations, PartsOfMuon) { EXPECT_GT(distance_of_parts(muon_of_parts({.tensor = 2}), PlantedBug::WholeColumns), 1e-10); }
+
+// Of a network with dropout.
+TEST_F(HeadMutations, BlocksTogether) {
+  sim::ParallelPlan plan = tiny_plan(tiny_gpt2(), {.data = 2});
+  plan.recompute = sim::Recompute::Full;
+  plan.recompute_scope.together = 2;
+  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+}
 
 }  // namespace
 }  // namespace parity

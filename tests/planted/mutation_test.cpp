@@ -97,10 +97,6 @@ TEST_F(Mutations, OtherMasksAgain) {
   expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
   plan.recompute_scope.every = 2;
   expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
-  plan = data_;
-  plan.recompute = sim::Recompute::Full;
-  plan.recompute_scope.together = 2;
-  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
 }
 TEST_F(Mutations, StrayInput) {
   for (sim::ParallelPlan plan : {data_, sequence_}) {

@@ -169,7 +169,7 @@ const QRegularExpression& names() {
       "nanotron|"
       "fairseq|Lightning|FairScale|OSS|ShardedDDP|TeraPipe|Seq1F1B|ByteScheduler|"
       "hierarchical|slices|tensors|copies|in place|broadcast|fp16|bf16|"
-      "DeepSpeed|Transformers|unfused|fused softmax|efficient masked|efficient|FlashAttention|cudnn|cuDNN|"
+      "DeepSpeed|Transformers|bitsandbytes|PagedAdamW|unfused|fused softmax|efficient masked|efficient|FlashAttention|cudnn|cuDNN|"
       "Accelerate|torchtitan|torchtune|AZERTY|Dvorak|"
       "gpt2|selective|full|modules|layernorm|mlp|moe|op|adam|flash\\d|logits|HSDP|FSDP\\d?|hpZ|DDP|offload|GiB|MiB|KiB)\\b|\\b\\d\\w+\\b"));
   return known;
