@@ -174,7 +174,7 @@ std::int64_t tiles_of_tokens(const ParallelPlan& plan) {
 // Mirrored: two pieces of a sample each.
 bool cuts_tiles_of_tokens(const ParallelPlan& plan) {
   const bool is_mirrored = plan.context_algorithm != ContextAlgorithm::AllToAll;
-  const std::int64_t piece = plan.workload.sequence / (plan.mesh.context * (is_mirrored ? 2 : 1));
+  const std::int64_t pieces = std::int64_t{plan.mesh.context} * (is_mirrored ? 2 : 1), piece = plan.workload.sequence / pieces;
   return plan.context_by_document || piece % tile_side(*plan.workload.precision.scales()).value != 0;
 }
 
