@@ -36,6 +36,11 @@ void check(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const si
   if (!broken.empty()) throw std::logic_error("the checkers found:" + joined);
 }
 
+void require_judged(const sim::ParallelPlan& plan) {
+  const std::string why = sim::why_not_judged(plan);
+  if (!why.empty()) throw sim::InputError("--check", {{"", why, "leave --check out, or use fp8:delayed"}});
+}
+
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -117,12 +122,11 @@ int run(const SimulateOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   require_outputs(outputs_of(options, plan), {options.plan, options.order == kSearched ? std::string() : options.order});
   if (!options.order.empty()) take_order(plan, options.order);
+  if (options.check) require_judged(plan);
   console.note(sim::notes(plan));
   const bool wants_timeline =
       options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty() || !options.chakra.empty();
   const auto [model, graph, result] = simulated(plan, options, wants_timeline ? sim::Detail::Timeline : sim::Detail::Summary);
-  if (const std::string why = sim::why_not_judged(plan); options.check && !why.empty())
-    throw sim::InputError("--check", {{"", why, "leave --check out, or use fp8:delayed"}});
   if (options.check) check(model, plan, graph, result);
   write_traces(options, model, plan, graph, result.timeline);
   write_files(options, plan, graph, result);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
@@ -34,11 +33,6 @@ void read_kind(const Value& v, Draft& d) {
   constexpr std::string_view kKinds[] = {"NO", "MULTI_GPU", "FSDP", "DEEPSPEED"};
   if (std::find(std::begin(kKinds), std::end(kKinds), v.text()) == std::end(kKinds))
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
-}
-
-std::string in_lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 // Of FSDP 1.

@@ -31,8 +31,7 @@ constexpr Hint kHints[] = {
 };
 
 std::string_view might_change(const std::string& key) {
-  std::string name = key;
-  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string name = in_lower_case(key);
   for (const Hint& hint : kHints)
     for (const std::string& stem : words_of(hint.stems))
       if (name.find(stem) != std::string::npos) return hint.what;

@@ -222,7 +222,7 @@ bool Value::boolean() const {
         {unknowns_in(text).front(), "is not set in the file: options that it holds are not read", "give --set for it"});
     return true;
   }
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  text = in_lower_case(std::move(text));
   if (text == "true" || text == "yes" || text == "1") return true;
   if (text != "false" && text != "no" && text != "0" && text != "null" && text != "none")
     wrong(fmt::format("is '{}', which is neither true nor false", setting_.value), "write true or false");

@@ -19,13 +19,12 @@ std::vector<std::int64_t> counts_in(const std::string& text) {
 }
 std::vector<std::int64_t> counts_said(const Draft& draft, const char* key) { return counts_in(text_of(draft, key, "")); }
 
+bool are_equal(const std::vector<std::int64_t>& all) { return std::ranges::adjacent_find(all, std::ranges::not_equal_to()) == all.end(); }
+
 // Uniform (0): all blocks of the stage.
 std::vector<std::int64_t> of_pairs(Draft& draft, std::int64_t stages) {
   std::vector<std::int64_t> counts = numbers_in_pairs(text_of(draft, kPairs, ""), stages);
   const std::vector<std::int64_t> methods = numbers_in_pairs(text_of(draft, kMethods, ""), stages);
-  const auto are_equal = [](const std::vector<std::int64_t>& all) {
-    return std::ranges::adjacent_find(all, std::ranges::not_equal_to()) == all.end();
-  };
   const bool are_alike = are_equal(counts) && are_equal(methods);
   if (are_alike && !counts.empty() && !methods.empty() && methods.front() == 0)
     draft.plan.recompute_scope.together = static_cast<std::int32_t>(std::max<std::int64_t>(1, counts.front()));
@@ -79,10 +78,10 @@ void settle_counted_stages(Draft& draft) {
   if (std::ssize(counts) != stages)
     return draft.wrong.push_back({key, fmt::format("is of {} stages, and there are {}", counts.size(), stages), "say it of each"});
   for (std::int64_t& count : counts) count = std::clamp<std::int64_t>(count, 0, plan.model.layers);
-  const bool are_equal = std::ranges::all_of(counts, [&](std::int64_t one) { return one == counts.front(); });
-  if (are_equal && counts.front() == 0) plan.recompute = Recompute::None;
-  plan.recompute_scope.first = are_equal && plan.recompute_scope.together == 1 ? static_cast<std::int32_t>(counts.front()) : 0;
-  if (!are_equal) plan.recompute_scope.by_stage.assign(counts.begin(), counts.end());
+  const bool is_one = are_equal(counts);
+  if (is_one && counts.front() == 0) plan.recompute = Recompute::None;
+  plan.recompute_scope.first = is_one && plan.recompute_scope.together == 1 ? static_cast<std::int32_t>(counts.front()) : 0;
+  if (!is_one) plan.recompute_scope.by_stage.assign(counts.begin(), counts.end());
 }
 
 // Each by itself where nothing is recomputed as a whole, where only some are, and where units would be gathered for it.

@@ -72,6 +72,11 @@ std::string shown(std::string_view value) {
   return text;
 }
 
+std::string in_lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
 std::string leaf_of(std::string_view key) { return std::string(key.substr(key.rfind('.') + 1)); }  // npos + 1 is 0
 
 std::optional<RecipeSetting> renamed(const RecipeSetting& setting, std::span<const Renaming> rows) {

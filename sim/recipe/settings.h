@@ -36,6 +36,7 @@ std::string shown(std::string_view value);                     // for people: $N
 
 bool is_literal(std::string_view value);    // stands without quotes: a number, a truth value, a list
 std::string leaf_of(std::string_view key);  // behind the last dot
+std::string in_lower_case(std::string text);
 
 // A row by which one program's setting is another's argument. `value` "": whatever it is; `becomes` "": as it is.
 struct Renaming {

@@ -4,11 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <charconv>
 #include <sstream>
 #include <vector>
 
+#include "sim/recipe/settings.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -42,8 +42,7 @@ std::string without(std::string text, std::string_view letters) {
 }
 
 std::string opposite(const std::string& value) {
-  std::string low = value;
-  std::transform(low.begin(), low.end(), low.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string low = in_lower_case(value);
   return low == "true" ? "false" : low == "false" ? "true" : value;  // anything else is told where it is read
 }
 

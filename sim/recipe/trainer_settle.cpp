@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/fsdp_words.h"
@@ -148,8 +147,7 @@ Precision type_named(std::string_view name) {
 
 // Axolotl on a GPU that has bf16; ms-swift with a network whose file says so.
 bool takes_bf16_itself(const Draft& draft) {
-  std::string loaded = text_of(draft, "torch_dtype", "auto");
-  std::ranges::transform(loaded, loaded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string loaded = in_lower_case(text_of(draft, "torch_dtype", "auto"));
   const bool has_default = is_of_axolotl(draft) || is_of_trl(draft) || (is_of_swift(draft) && loaded == "auto");
   return has_default && !draft.said.contains("bf16") && !draft.said.contains("fp16");
 }
@@ -343,8 +341,7 @@ void settle_fsdp(Draft& draft) {
     if (!has_name("true True full_shard shard_grad_op no_shard hybrid_shard hybrid_shard_zero2 auto_wrap offload", word))
       draft.wrong.push_back({"fsdp", fmt::format("holds '{}', which is none of its ways", shown(word)),
                              "use full_shard, shard_grad_op, no_shard or hybrid_shard, with auto_wrap and offload"});
-  std::string sharded = text_of(draft, "fsdp.reshard_after_forward", "true");
-  std::ranges::transform(sharded, sharded.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string sharded = in_lower_case(text_of(draft, "fsdp.reshard_after_forward", "true"));
   const std::string all = " " + how + " " + sharded + " ";
   const auto has = [&](std::string_view word) { return all.find(" " + std::string(word) + " ") != std::string::npos; };
   const bool is_whole = has("no_shard") || has("3"), keeps_in_node = has("hybrid_shard_zero2") || has("5");  // FSDP 1 has numbers, too
