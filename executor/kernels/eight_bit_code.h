@@ -73,6 +73,10 @@ MESHWRIGHT_INLINE std::uint8_t eight_bit_code(float number, EightBits format) {
 //   squares of 128 x 128         fp32                inner 0 1 2 ... of outer 0, then of outer 1, ...
 //   32 of a row (mx)             a byte's exponent   pieces of 128 x 4 scales: 32 rows of 4 times 4, those of outer 0 32 64 96 side by side
 enum class ScaleOrder : std::uint8_t { OuterFirst, InnerFirst, Pieces };
+MESHWRIGHT_INLINE ScaleOrder order_of(ScaleRule rule, bool has_squares) {
+  if (rule == ScaleRule::Shared) return ScaleOrder::Pieces;
+  return has_squares ? ScaleOrder::InnerFirst : ScaleOrder::OuterFirst;
+}
 struct UnitScales {
   std::int64_t outers = 1, inners = 1;
   ScaleOrder order = ScaleOrder::OuterFirst;

@@ -104,6 +104,15 @@ at::Tensor in_pieces(const at::Tensor& scales) {
   return whole.view({outer.tiles(), 4, 32, inner.tiles(), kPieceInners}).permute({0, 3, 2, 1, 4}).reshape({-1}).to(at::kFloat8_e8m0fnu);
 }
 
+at::Tensor in_order(const at::Tensor& scales, ScaleOrder order) {
+  switch (order) {
+    case ScaleOrder::OuterFirst: return scales.t().contiguous().t();
+    case ScaleOrder::InnerFirst: return scales.contiguous();
+    case ScaleOrder::Pieces: break;
+  }
+  return in_pieces(scales);
+}
+
 }  // namespace
 
 at::Tensor largest_of_tiles(const at::Tensor& numbers, Tile tile) {
@@ -131,11 +140,8 @@ UnitOperand unit_operand(const at::Tensor& numbers, const at::Tensor& largest, c
   const double most = format_of(form.format).largest;
   const at::Tensor codes = (numbers * spread_over(scales, Extents(numbers, form.tile))).clamp_(-most, most).to(type_of(form.format)),
                    inverse = form.is_turned ? scales.reciprocal().t() : scales.reciprocal();
-  const bool is_square = form.tile.rows > 1 && form.tile.columns > 1;
   return {.codes = (form.is_turned ? codes.t() : codes).contiguous(),
-          .inverse = form.rule == ScaleRule::Shared ? in_pieces(inverse)
-                     : is_square                    ? inverse.contiguous()
-                                                    : inverse.t().contiguous().t()};
+          .inverse = in_order(inverse, order_of(form.rule, form.tile.rows > 1 && form.tile.columns > 1))};
 }
 
 at::Tensor rounded(const at::Tensor& numbers, const at::Tensor& scales, EightBits format, Tile tile) {

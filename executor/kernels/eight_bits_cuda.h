@@ -31,12 +31,9 @@ MESHWRIGHT_INLINE std::int64_t tiles_across(const EightBitShape& shape) {
 }
 MESHWRIGHT_INLINE UnitScales scales_of_unit(const EightBitShape& shape) {
   const std::int64_t down = tiles_down(shape), across = tiles_across(shape);
-  const bool is_square = shape.down > 0 && shape.across > 0;
   return {.outers = shape.is_turned ? across : down,
           .inners = shape.is_turned ? down : across,
-          .order = shape.rule == ScaleRule::Shared ? ScaleOrder::Pieces
-                   : is_square                     ? ScaleOrder::InnerFirst
-                                                   : ScaleOrder::OuterFirst};
+          .order = order_of(shape.rule, shape.down > 0 && shape.across > 0)};
 }
 
 // Asynchronous on `stream`. Throws std::runtime_error if CUDA refuses the launch. Number: float | Bfloat16Bits | Float16Bits.
