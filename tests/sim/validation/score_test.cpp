@@ -113,6 +113,17 @@ TEST(Score, RunsOfNewcomers) {
   EXPECT_LE(result.memory_mape, 0.21);
 }
 
+// Sources of 2022 to 2026 that no other file names, predicted before anything was changed for them.
+TEST(Score, RunsOfVisitors) {
+  const Score result = score(predict_file("profiles/published/visitors.json"));
+  EXPECT_EQ(result.predicted, 82);
+  EXPECT_EQ(result.errors, 0);
+  EXPECT_LE(result.macro_mape, 0.167);
+  EXPECT_GE(result.coverage, 0.56);
+  EXPECT_LE(result.interval_score, 0.86);
+  EXPECT_LE(result.memory_mape, 0.17);
+}
+
 // Each counter by itself: docs/figures/memory.md. Tensors of Megatron's tests, of their last rank; what nanotron's first rank reserved.
 TEST(Score, MemoryByCounterAndRank) {
   const Score result = score(predict_file("profiles/published/rows2.json"));
