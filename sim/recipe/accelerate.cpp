@@ -53,7 +53,7 @@ void read_strategy(const Value& v, Draft& d) {
 
 constexpr Field kAccelerateFields[] = {
     {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, only_said},
-    {"distributed_type", "", kind_written, read_kind},
+    {"distributed_type", "", kind_written, read_kind, true},
     {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, only_said},
     {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); },
      [](const Value& v, Draft& d) { d.processes = v.count(); }, true},
@@ -102,20 +102,19 @@ constexpr Field kAccelerateFields[] = {
      }},
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
     {"fsdp_config.fsdp_backward_prefetch", "fsdp_config.fsdp_backward_prefetch_policy", nullptr, read_backward_prefetch},
-    {"fsdp_config.fsdp_reshard_after_forward", "fsdp_config.reshard_after_forward",
+    {"fsdp_config.fsdp_reshard_after_forward", "",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
      [](const Value& v, Draft& d) {  // of FSDP 1 a strategy may stand here, too
        if (v.text().find('_') != std::string::npos) return read_strategy(v, d);
        d.plan.reshard_after_forward = v.boolean();
      }},
-    {"fsdp_config.fsdp_sharding_strategy", "fsdp_config.sharding_strategy", nullptr, read_strategy, true},  // FSDP 1
-    {"fsdp_config.fsdp_activation_checkpointing", "fsdp_config.activation_checkpointing",
+    {"fsdp_config.fsdp_sharding_strategy", "", nullptr, read_strategy, true},  // FSDP 1
+    {"fsdp_config.fsdp_activation_checkpointing", "",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
     {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); },
      only_said},
-    {"fsdp_config.fsdp_offload_params", "fsdp_config.offload_params",
-     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.offload_parameters)); },
+    {"fsdp_config.fsdp_offload_params", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
@@ -222,7 +221,8 @@ constexpr std::string_view kAccelerateWithoutEffect =
     "deepspeed_config.deepspeed_hostfile "
     "deepspeed_config.offload_*_nvme_path deepspeed_config.offload_optimizer_nvme_path deepspeed_config.offload_param_nvme_path "
     "deepspeed_config.deepspeed_moe_layer_cls_names deepspeed_config.deepspeed_exclusion_filter "
-    "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* fsdp_config.fsdp_forward_prefetch "
+    "deepspeed_config.deepspeed_inclusion_filter dynamo_config.* dynamo_config.dynamo_use_fullgraph fsdp_config.fsdp "
+    "fsdp_config.fsdp_forward_prefetch "
     "fsdp_config.fsdp_cpu_ram_efficient_loading "
     "fsdp_config.fsdp_sync_module_states fsdp_config.fsdp_use_orig_params "
     "ipex_config.* mpirun_config.* log_with "
@@ -231,10 +231,19 @@ constexpr std::string_view kAccelerateWithoutEffect =
 // A script that writes its file starts another program with it, whose options are read.
 bool is_script(const std::string& text) { return !begins_as_yaml(text) && text.find(" --") != std::string::npos && !text.starts_with("{"); }
 
+// Its launcher puts the prefix in front of names that lack it (accelerate/commands/launch.py, _validate_launch_command).
+void prefix_as_its_launcher(RecipeSetting& setting) {
+  constexpr std::string_view kSection = "fsdp_config.";
+  if (!setting.key.starts_with(kSection) || setting.key.substr(kSection.size()).starts_with("fsdp")) return;
+  setting.written = setting.key;
+  setting.key.insert(kSection.size(), "fsdp_");
+}
+
 // A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
 RecipeReading accelerate_settings(const RecipeSource& source) {
   if (is_script(source.text)) return read_shell(source.text, source.path, source.given, {});
   RecipeReading reading{read_yaml(source.text, source.path), {}, source.documents};
+  for (RecipeSetting& one : reading.settings) prefix_as_its_launcher(one);
   const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
                                   [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });
   if (named == reading.settings.end() || !is_on(named->value)) return reading;

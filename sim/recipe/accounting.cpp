@@ -15,6 +15,7 @@ namespace {
 // What a setting that nobody here knows might change, by what stands in its name. The first that fits.
 struct Hint {
   std::string_view stems, what;
+  bool is_common = false;  // in names that change nothing, too: hub_token, eval_batch_size
 };
 constexpr Hint kHints[] = {
     {"fp8 fp4 precision dtype quant float8 half amp", "the precision: time and memory"},
@@ -24,18 +25,41 @@ constexpr Hint kHints[] = {
     {"parallel degree stage shard zero mesh pipeline virtual", "the layout: time and memory"},
     {"overlap comm bucket reduce gather", "the communication: time"},
     {"attention attn rope rotary window flash", "attention: time and memory"},
-    {"batch sequence seq length token pack", "the batch: time and memory"},
-    {"layer hidden head ffn vocab embed norm activation", "the network: time and memory"},
-    {"optim adam momentum muon", "the optimizer's state: memory"},
+    {"batch sequence seq length token pack", "the batch: time and memory", true},
+    {"layer hidden head ffn vocab embed norm activation", "the network: time and memory", true},
+    {"optim adam momentum muon", "the optimizer's state: memory", true},
     {"graph compile fusion fused kernel backend", "the kernels: time"},
 };
 
-std::string_view might_change(const std::string& key) {
+const Hint* hint_of(const std::string& key, bool with_common) {
   const std::string name = in_lower_case(key);
   for (const Hint& hint : kHints)
     for (const std::string& stem : words_of(hint.stems))
-      if (name.find(stem) != std::string::npos) return hint.what;
-  return "time or memory, in a way not known here";
+      if ((with_common || !hint.is_common) && name.find(stem) != std::string::npos) return &hint;
+  return nullptr;
+}
+
+std::string_view might_change(const std::string& key) {
+  const Hint* const hint = hint_of(key, true);
+  return hint != nullptr ? hint->what : "time or memory, in a way not known here";
+}
+
+// Whether the program reads or loses a setting that begins so.
+bool counts_in(const Program& program, std::string_view section) {
+  const auto begins = [&](std::string_view names) {
+    return std::ranges::any_of(words_of(names), [&](const std::string& name) { return name.starts_with(section); });
+  };
+  return std::ranges::any_of(program.fields, [&](const Field& one) { return one.key.starts_with(section) || begins(one.aliases); }) ||
+         std::ranges::any_of(program.lost, [&](const LostSetting& one) { return begins(one.keys); });
+}
+
+// "section.*" covers names that nobody has seen. Where the program reads others of the section, one that sounds like time or memory is not passed over.
+bool is_idle(const Program& program, const std::string& key) {
+  const std::vector<std::string> names = words_of(program.without_effect);
+  if (std::ranges::find(names, key) != names.end()) return true;
+  const auto cover = std::ranges::find_if(names, [&](const std::string& name) { return name.ends_with("*") && has_name(name, key); });
+  if (cover == names.end() || !cover->ends_with(".*")) return cover != names.end();
+  return hint_of(leaf_of(key), false) == nullptr || !counts_in(program, cover->substr(0, cover->size() - 1));
 }
 
 }  // namespace
@@ -76,7 +100,7 @@ const Field* field_of(const Program& program, const std::string& key) {
 }
 
 bool is_known_to(const Program& program, const std::string& key) {
-  return field_of(program, key) != nullptr || lost_of(program, key) != nullptr || has_name(program.without_effect, key);
+  return field_of(program, key) != nullptr || lost_of(program, key) != nullptr || is_idle(program, key);
 }
 
 Accounts read_settings(const Program& program, const RecipeSettings& settings, Draft& draft) {
@@ -97,7 +121,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     if (field != nullptr) {
       if (!setting.is_default) accounts.read.push_back(setting.key);
       accounts.sizes += field->is_size ? 1 : 0;
-    } else if (lost != nullptr || has_name(program.without_effect, setting.key)) {
+    } else if (lost != nullptr || is_idle(program, setting.key)) {
       accounts.without_effect.push_back(setting.key);
     } else {
       draft.unknown.push_back({setting.key,

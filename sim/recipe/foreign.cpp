@@ -41,6 +41,7 @@ constexpr Foreign kForeign[] = {
     {"Levanter", "per_device_parallelism: model_axes:", "levanter.main"},
     {"fairseq2", "", "fairseq2+lm"},
     {"Lingua", "fsdp_type:+dp_shard:", "apps.main.train lingua.stool"},
+    {"ATorch", "", "atorch.distributed.run"},
     {"AutoTrain", "task:+project_name:+params:", "autotrain+llm"},
 };
 

@@ -1,17 +1,21 @@
 // Facts: torch.distributed.fsdp.BackwardPrefetch.
 #include "sim/recipe/fsdp_words.h"
 
+#include <fmt/format.h>
+
 #include <string>
 
 namespace sim {
 
-// BACKWARD_PRE is its default, and what a plan gathers.
+// BACKWARD_PRE is its default, and what a plan gathers. The Trainer takes small letters.
 void read_backward_prefetch(const Value& value, Draft&) {
-  if (value.text() == "BACKWARD_POST")
-    return value.lost("gathers a unit behind the one before it: less memory", "mind that it waits longer");
-  if (value.text() == "NO_PREFETCH" || !is_on(value.text()))
-    value.lost("gathers nothing ahead in the backward; the plan gathers one unit",
-               "mind that it waits longer; \"prefetch\": 0 in the plan gathers nothing ahead in the forward, either");
+  const std::string name = in_lower_case(value.text());
+  if (name == "backward_post") return value.lost("gathers a unit behind the one before it: less memory", "mind that it waits longer");
+  if (name == "no_prefetch" || !is_on(name))
+    return value.lost("gathers nothing ahead in the backward; the plan gathers one unit",
+                      "mind that it waits longer; \"prefetch\": 0 in the plan gathers nothing ahead in the forward, either");
+  if (name != "backward_pre" && name != "auto")
+    value.unknown(fmt::format("is {}, which no release has: taken as BACKWARD_PRE", shown(value.text())), "use BACKWARD_PRE");
 }
 
 void settle_one_unit(Draft& draft, std::string_view setting) {

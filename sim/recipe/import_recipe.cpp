@@ -222,6 +222,10 @@ void name_configuration(const std::string& text, const std::string& path, const 
       const bool is_json = word.ends_with(".json"),
                  is_of_arguments = is_json && !before.starts_with("-");  // behind an option it may be anything
       const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && word.starts_with("$");
+      if (before == "--config-name" || word.starts_with("--config-name="))  // Hydra's, without its ending
+        return wrong.push_back({"",
+                                fmt::format("names {}.yaml of Hydra, which holds its arguments", shown(word.substr(word.rfind('=') + 1))),
+                                "import that file, where they are those of a program that is read"});
       if (is_json && has_name(kSettingsOfDeepSpeed, before))
         return wrong.push_back(
             {"", fmt::format("names {}, which is DeepSpeed's", word), "import that file, with --model, --sequence and --global-batch"});
@@ -271,10 +275,11 @@ std::string name_of_started(const std::string& command) {
 
 // `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
 void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  const std::string name = name_of_started(command);
+  const std::string name = in_lower_case(name_of_started(command));
   const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
-  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation",  "evaluation",
-                                            "evaluate",  "convert",         "checkpoint_util", "preprocess"};
+  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation", "evaluation", "evaluate",
+                                            "convert",   "checkpoint_util", "preprocess",     "hf2",        "2hf",
+                                            "hf_to_",    "_to_hf"};
   constexpr std::string_view kBegins[] = {"generate", "eval.", "merge_", "validate_", "verify_"};
   const bool is_other = std::ranges::any_of(kOfOthers, holds) || started_program(command).ends_with("tasks/main.py") ||
                         std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
@@ -286,7 +291,7 @@ void refuse_what_trains_nothing(const std::string& path, const std::string& comm
 // `torchrun mine/dpo_train.py`: the Trainer's or Megatron-LM's arguments, and a step that reads pairs, a second network, or what it writes itself.
 void refuse_other_steps(const std::string& path, const std::string& command) {
   const std::string name = name_of_started(command);
-  std::string spaced = name;
+  std::string spaced = in_lower_case(name);
   std::ranges::replace_if(
       spaced, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
   const std::vector<std::string> words = words_of(spaced);

@@ -343,6 +343,13 @@ bool starts_one_process(const Draft& draft) {
   return starts(launch.command, "python python3");
 }
 
+bool starts_strangers(const Draft& draft) {
+  const Launch& launch = draft.launch;
+  const bool by_container = launch.command.find("--container-image") != std::string::npos;  // whose hook sets ranks
+  return starts(launch.command, "srun") && starts(launch.command, "python python3") && !starts_by_launcher(launch.command) &&
+         !by_container && !launch.environment.contains("LOCAL_RANK");
+}
+
 void note_other_counts(Draft& draft) {
   if (!draft.processes) return;
   const std::int64_t taken = *draft.processes;

@@ -115,6 +115,13 @@ void take_other_command(const std::vector<std::string>& words, RecipeReading& re
     reading.settings.push_back({own[1].starts_with("pretrain") ? "model_name" : "checkpoint_dir", shown(own[2])});
 }
 
+// The first word that is neither an option nor its one value.
+std::vector<std::string>::const_iterator behind_options(std::vector<std::string>::const_iterator at,
+                                                        std::vector<std::string>::const_iterator end) {
+  while (at != end && at->starts_with("-")) at += at->find('=') != std::string::npos || at + 1 == end ? 1 : 2;
+  return at;
+}
+
 // `litgpt finetune_lora DIR`: which of its programs, and the network or checkpoint. Its plain finetune is finetune_lora.
 void take_command_of_litgpt(RecipeReading& reading) {
   const std::vector<std::string> words = words_of(reading.command);
@@ -125,8 +132,8 @@ void take_command_of_litgpt(RecipeReading& reading) {
   const auto take = [&](const std::string& key, const std::string& value) {
     if (first_named(key, reading.settings) == nullptr) reading.settings.push_back({key, value});
   };
-  const auto next = std::next(program);
-  const bool has_name_behind = next != words.end() && !next->starts_with("-");
+  const auto next = behind_options(std::next(program), words.end());
+  const bool has_name_behind = next != words.end();
   const bool tunes = *program != "pretrain";
   if (has_name_behind) take(tunes ? "checkpoint_dir" : "model_name", shown(*next));
   if (*program == "finetune" || *program == "finetune_lora") take("lora_r", "8");

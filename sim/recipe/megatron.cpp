@@ -222,7 +222,7 @@ void doubt_network_of_script(RecipeReading& reading) {
   };
   const std::string script = script_of(reading.command);
   const bool is_of_hybrids = script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";  // Mamba-2, where no option says more
-  if (is_of_hybrids && !says("spec is-hybrid-model hybrid-*")) reading.settings.push_back({"is-hybrid-model", "true"});
+  if (is_of_hybrids && !says("is-hybrid-model hybrid-*")) reading.settings.push_back({"is-hybrid-model", "true"});
   const bool is_its_own = script.find("gpt") != std::string::npos || is_of_hybrids;
   if (script.empty() || is_its_own || !says("hidden-size")) return;
   std::string open;

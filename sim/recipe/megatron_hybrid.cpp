@@ -64,11 +64,14 @@ Layers layers_of(const std::string& letters, bool whole) {
 }
 
 LinearForm mamba_of(const Draft& draft, const ModelConfig& model) {
-  LinearForm form{.rule = LinearRule::StateSpace, .convolution = kTaps, .chunk = kChunk, .convolution_bias = true};
+  LinearForm form{.rule = LinearRule::StateSpace, .convolution_bias = true};
+  form.convolution = size_said(draft, "mamba-d-conv", kTaps);
+  form.chunk = size_said(draft, "mamba-chunk-size", kChunk);
   form.groups = size_said(draft, "mamba-num-groups", 8);
   form.key = size_said(draft, "mamba-state-dim", 128);
   form.value = size_said(draft, "mamba-head-dim", 64);
-  form.heads = size_said(draft, "mamba-num-heads", kExpand * model.hidden / std::max<std::int64_t>(1, form.value));
+  form.heads =
+      size_said(draft, "mamba-num-heads", size_said(draft, "mamba-expand", kExpand) * model.hidden / std::max<std::int64_t>(1, form.value));
   return form;
 }
 LinearForm delta_of(const Draft& draft) {

@@ -77,6 +77,7 @@ void take_words_of_others(Draft& draft, std::int64_t layers) {
   const std::int64_t first = size_said(draft, "first-k-dense-replace", 0);
   if (said(draft, "moe-num-experts") != nullptr) take_words_of_megablocks(draft);
   if (first > 0 && first < layers) draft.said["moe-layer-freq"] = blocks_with_experts(draft, first, layers);
+  if (text_of(draft, "moe-layer-freq", "") == "-1") draft.said["moe-layer-freq"] = "1";  // block % -1 is 0: MindSpeed's word for all
   constexpr std::string_view kOfDeepSpeed[] = {"deepspeed", "deepspeed-config", "expert-interval", "moe-train-capacity-factor"};
   if (std::ranges::none_of(kOfDeepSpeed, [&](std::string_view key) { return draft.said.contains(std::string(key)); })) return;
   if (draft.plan.token_dispatcher == TokenDispatcher::AsTheProgram) draft.plan.token_dispatcher = TokenDispatcher::AllToAll;
@@ -209,6 +210,12 @@ std::int64_t usual_width(const Draft& draft, const ModelConfig& model) {
   return (static_cast<std::int64_t>(static_cast<double>(width) * share) + multiple - 1) / multiple * multiple;
 }
 
+// Megatron-LM's NullTokenizer has an end of documents beside them (megatron/core/tokenizers: _NullTokenizer.vocab_size).
+std::int64_t tokens_said(const Draft& draft, std::int64_t otherwise) {
+  const std::int64_t said_tokens = size_said(draft, "vocab-size", 0);
+  return said_tokens == 0 ? otherwise : said_tokens + (word_of(draft, "tokenizer-type", "") == "NullTokenizer" ? 1 : 0);
+}
+
 void read_sizes(Draft& draft, ModelConfig& model) {
   model.ffn = size_said(draft, "ffn-hidden-size", usual_width(draft, model));
   model.head_dim = size_said(draft, "kv-channels", model.heads > 0 ? model.hidden / model.heads : 0);
@@ -217,7 +224,7 @@ void read_sizes(Draft& draft, ModelConfig& model) {
     draft.notes.push_back(
         {"num-query-groups", "is obeyed with --group-query-attention alone, which is missing", "add it, if groups are meant"});
   model.max_positions = size_said(draft, "max-position-embeddings", size_said(draft, "seq-length", 0));
-  model.vocabulary = size_said(draft, "vocab-size", 0);
+  model.vocabulary = tokens_said(draft, 0);
   if (model.vocabulary == 0 && word_of(draft, "tokenizer-type", "GPT2BPETokenizer") == "GPT2BPETokenizer" &&
       said(draft, "merge-file") != nullptr)
     draft.gpt2_vocabulary = kVocabularyOfGpt2;
@@ -231,7 +238,7 @@ ModelConfig partial(Draft& draft, const ModelConfig& model) {
   network.heads = size_said(draft, "num-attention-heads", model.heads);
   network.kv_heads = size_said(draft, "num-query-groups", model.kv_heads);
   network.ffn = size_said(draft, "ffn-hidden-size", model.ffn);
-  network.vocabulary = size_said(draft, "vocab-size", model.vocabulary);
+  network.vocabulary = tokens_said(draft, model.vocabulary);
   return network;
 }
 

@@ -22,7 +22,8 @@ constexpr std::string_view kWholeIteration = "full_iteration";  // a scope; in l
 
 namespace {
 
-constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000;  // elements
+constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000, kUsualPrefetchOfDeepSpeed = 50'000'000;  // elements
+constexpr std::int64_t kUsualPersistenceOfDeepSpeed = 100'000;
 constexpr double kMostBucket = 1e15;
 
 // A variable whose value nobody knows stands there as a number.
@@ -43,13 +44,15 @@ constexpr std::string_view kSaidByTheLine =
     "activation_checkpointing.* zero_optimization.stage zero_optimization.reduce_bucket_size zero_optimization.allgather_bucket_size "
     "zero_optimization.overlap_comm zero_optimization.reduce_scatter zero_optimization.contiguous_gradients zero_allow_untested_optimizer ";
 constexpr std::string_view kTakenFromTheFile =
-    "zero_optimization.offload_optimizer.device zero_optimization.offload_param.device zero_optimization.cpu_offload ";
+    "zero_optimization.offload_optimizer.device zero_optimization.offload_param.device zero_optimization.cpu_offload "
+    "zero_optimization.stage3_prefetch_bucket_size zero_optimization.stage3_param_persistence_threshold ";
 
 void take_other_settings(const RecipeSetting& one, Draft& d) {
   const Field* const field = field_of(kDeepSpeed, one.key);
   const LostSetting* const lost = lost_of(kDeepSpeed, one.key);
-  if (has_name(kSaidByTheLine, one.key) || !is_on(one.value) || one.value == "auto") return;
+  if (has_name(kSaidByTheLine, one.key) || (!is_on(one.value) && one.value != "0") || one.value == "auto") return;
   if (field != nullptr && has_name(kTakenFromTheFile, one.key)) return field->read(Value(one, d), d);
+  if (!is_on(one.value)) return;
   if (lost != nullptr || field != nullptr)
     d.lost.push_back({one.key,
                       fmt::format("{} in DeepSpeed's file: {}", shown(one.value),
@@ -97,6 +100,10 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   d.plan.zero_stage = static_cast<std::int32_t>(stage);
   d.is_fsdp = stage >= 2;
   d.strategy = d.plan.zero_stage;
+  if (stage < 3) return;
+  if (!d.prefetched_elements) d.prefetched_elements = kUsualPrefetchOfDeepSpeed;
+  const bool says_whole = document->second.find("param_persistence_threshold") != std::string::npos;
+  if (d.plan.offload_parameters || !says_whole) d.plan.persistence_threshold = d.plan.offload_parameters ? 0 : kUsualPersistenceOfDeepSpeed;
 }
 
 void read_context_algorithm(const Value& v, Draft& d) {

@@ -395,6 +395,8 @@ std::vector<RecipeFile> nanotron_files(const RecipeHead& head, const RecipeSetti
 // Its YAML; or `torchrun run_train.py --config-file run.yaml`, which the script may write itself.
 RecipeReading nanotron_settings(const RecipeSource& source) {
   if (begins_as_yaml(source.text)) return {read_yaml(source.text, source.path), {}, {}};
+  if (begins_as_python(source.text))
+    throw InputError(source.path, {{"", "is Python, and what it gives nanotron stands in its code", "import the YAML that it writes"}});
   const auto is_file = [](const std::string& key) { return has_name("config-file config_file", key); };
   RecipeReading reading = read_shell(source.text, source.path, source.given, is_file);
   const auto named = std::ranges::find_if(reading.settings, is_file, &RecipeSetting::key);

@@ -115,7 +115,8 @@ HydraLine hydra_line(const RecipeSource& source, const RecipeReading& reading) {
   for (ShellCommand& command : follow_shell(source.text, source.path, source.given).commands)
     for (const std::string& word : command.words) {
       if (is_launch && word.starts_with(kLauncher)) return {{"training", word.substr(kLauncher.size())}, std::move(command.words)};
-      if (!is_launch && word.find(kExample) != std::string::npos) return {{}, std::move(command.words)};
+      if (!is_launch && word.find(kExample) != std::string::npos && word.find(' ') == std::string::npos)
+        return {{}, std::move(command.words)};
     }
   return {};
 }
@@ -169,7 +170,8 @@ void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
 }
 
 const std::string_view kHydraWithoutEffect =
-    " config-name config-path config-dir exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
+    " trainer.enable_checkpointing exp_manager.checkpoint_callback_params.model_parallel_size config-name config-path config-dir "
+    "exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
     "model.nsys_profile.* model.data.* model.fp8* "
     "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
     "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "

@@ -69,7 +69,7 @@ std::vector<std::string> options_of_variables(const ShellScope& scope) {
 
 Texts environment_in(const ShellScope& scope) {
   Texts found;
-  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE"})
+  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "CONFIG_FILE"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
   for (const auto& [name, values] : scope.variables)
     if (name.starts_with("NEURON_") && values.size() == 1) found[name] = values.front();

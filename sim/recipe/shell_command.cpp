@@ -62,7 +62,7 @@ std::string ShellCommandCursor::take_array() {
 
 bool ShellCommandCursor::is_definition() const {
   std::size_t at = at_;
-  while (at < text_.size() && (is_name_character(text_[at]) || text_[at] == '-')) ++at;
+  while (at < text_.size() && is_function_character(text_[at])) ++at;
   if (at == at_) return false;
   while (at < text_.size() && text_[at] == ' ') ++at;
   return text_.substr(at).starts_with("()");
@@ -213,6 +213,11 @@ bool wraps(const std::vector<std::string>& values, const std::vector<std::string
 bool is_test(const std::string& word) {
   return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||
          word == "getopts";
+}
+
+bool holds_a_command(const std::string& word) {
+  const auto holds = [&](std::string_view part) { return word.find(part) != std::string::npos; };
+  return word.find_first_of(" \n\t") != std::string::npos && !word.starts_with("--") && (holds(" --") || holds(".py "));
 }
 
 }  // namespace sim

@@ -50,5 +50,6 @@ std::size_t assignment_in(const std::string& raw);                      // where
 std::string named_output(const std::string& name, const std::string& value);
 bool wraps(const std::vector<std::string>& values, const std::vector<std::string>& before);
 bool is_test(const std::string& word);
+bool holds_a_command(const std::string& word);  // as bash -c has one, with options or a script
 
 }  // namespace sim

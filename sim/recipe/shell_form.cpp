@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <sstream>
 
 #include "sim/recipe/beside.h"
@@ -34,17 +35,21 @@ class OptionReader {
     for (std::size_t at = 0; at < words_.size(); ++at) take(at);
     return std::move(settings_);
   }
-  // Words behind the program that only look like options: argparse knows them by two dashes.
-  std::vector<std::string> behind_one_dash() const {
-    std::vector<std::string> found;
-    for (std::size_t at = program_ + 1; program_ > 0 && at < words_.size(); ++at)
-      if (is_short_option(words_[at]) && words_[at].size() > kLongestOfOneDash) found.push_back(words_[at]);
+  // Words behind the program that argparse takes for no option, and for no value: --name=value has one.
+  std::vector<Violation> doubts() const {
+    std::vector<Violation> found;
+    for (std::size_t at = 1; at < words_.size(); ++at)
+      if (program_ > 0 && at > program_ && is_short_option(words_[at]) && words_[at].size() > kLongestOfOneDash)
+        found.push_back({words_[at], "stands behind one dash: no option of that name is set", "write two dashes, if it is one"});
+      else if (is_stray(at))
+        found.push_back({words_[at], fmt::format("stands behind {}, which has its one value: it is of no option", shown(words_[at - 1])),
+                         "write a blank for the =, if it is a second value"});
     return found;
   }
   // Variables that stand among the options by themselves, and that nobody sets.
   std::vector<std::string> open() const {
     std::vector<std::string> names;
-    for (std::size_t at = program_ + 1; at < words_.size(); ++at) {
+    for (std::size_t at = 1; at < words_.size(); ++at) {
       const std::vector<std::string> in_word = unknowns_in(words_[at]);
       const std::string& before = words_[at - 1];
       const bool is_behind_option = is_short_option(before) || (is_option(before) && before.find('=') == std::string::npos);
@@ -81,6 +86,13 @@ class OptionReader {
   static bool is_short_option(const std::string& word) {  // -s, -np: a negative number is none
     return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
   }
+  // A path, a file or what nobody knows may be a position.
+  bool is_stray(std::size_t at) const {
+    const std::string &word = words_[at], &before = words_[at - 1], starter = words_.front().substr(words_.front().rfind('/') + 1);
+    if (has_name("litgpt fairseq-train fairseq-hydra-train", starter)) return false;  // theirs is a plain word
+    const bool is_plain = word.find_first_of("-/.=") == std::string::npos && unknowns_in(word).empty() && !word.empty();
+    return is_plain && is_option(before) && before.find('=') != std::string::npos;
+  }
   void take(std::size_t at) {
     const std::string& word = words_[at];
     const std::size_t equals = word.find('=');
@@ -112,7 +124,8 @@ class OptionReader {
 
 struct Candidate {
   RecipeSettings settings;
-  std::vector<std::string> open, behind_one_dash;
+  std::vector<std::string> open;
+  std::vector<Violation> doubts;
   std::string command;
   Texts environment;
   std::string head;
@@ -146,16 +159,11 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
   for (const ShellCommand& command : script.commands) {
     if (prepares(command.words)) continue;
     OptionReader options(command.words);
-    std::vector<std::string> open = options.open(), behind_one_dash = options.behind_one_dash();
-    Candidate one{std::move(options).all(),
-                  std::move(open),
-                  std::move(behind_one_dash),
-                  joined_words(command.words),
-                  command.environment,
-                  command.head,
-                  0,
-                  command.is_in_doubt,
-                  command.decided_by};
+    std::vector<std::string> open = options.open();
+    std::vector<Violation> doubts = options.doubts();
+    Candidate one{
+        std::move(options).all(), std::move(open),   std::move(doubts), joined_words(command.words), command.environment, command.head, 0,
+        command.is_in_doubt,      command.decided_by};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
@@ -169,6 +177,9 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
 std::vector<Violation> doubts_of(const ShellScript& script) {
   if (script.has_no_command)
     return {{"", "no command stands in the text: the options of all its variables are read together", "give the script that starts it"}};
+  if (!script.uncalled.empty())
+    return {{"", fmt::format("defines {}, and calls none of them", fmt::join(script.uncalled, ", ")),
+             "add the call that is meant, at its end"}};
   if (!script.is_cut) return {};
   return {{"", "a comment stands between the lines of a command, which ends there for a shell: options behind it are not passed",
            "delete the comment, or move it above the command"}};
@@ -267,8 +278,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   if (all.front().is_in_doubt)
     reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
   note_open_ends(all.front(), script.missing, reading.unknown);
-  for (const std::string& word : all.front().behind_one_dash)
-    reading.unknown.push_back({word, "stands behind one dash: no option of that name is set", "write two dashes, if it is one"});
+  std::ranges::move(all.front().doubts, std::back_inserter(reading.unknown));
   reading.settings = std::move(all.front().settings);
   reading.command = std::move(all.front().command);
   reading.environment = std::move(all.front().environment);

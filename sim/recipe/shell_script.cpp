@@ -37,6 +37,8 @@ class ShellFollower : private ShellCommandCursor {
       if (at_ == before) ++at_;
     }
     scope_.printed = outer;
+    if (depth == 0 && script_.commands.empty())
+      for (const auto& [name, body] : functions_) script_.uncalled.push_back(name);
   }
 
  private:
@@ -254,7 +256,7 @@ class ShellFollower : private ShellCommandCursor {
 
   Verdict define() {
     const std::size_t begin = at_;
-    while (at_ < text_.size() && (is_name_character(text_[at_]) || text_[at_] == '-')) ++at_;
+    while (at_ < text_.size() && is_function_character(text_[at_])) ++at_;
     const std::string name(text_.substr(begin, at_ - begin));
     skip_spaces();
     if (text_.substr(at_).starts_with("()")) at_ += 2;
@@ -379,9 +381,7 @@ class ShellFollower : private ShellCommandCursor {
     constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
-      if (words[at].find_first_of(" \n\t") != std::string::npos && words[at].find(" --") != std::string::npos &&
-          !words[at].starts_with("--") && !words[at - 1].starts_with("--"))
-        nested({words[at]});
+      if (holds_a_command(words[at]) && !words[at - 1].starts_with("--")) nested({words[at]});
     const bool is_in_doubt = mode_ == Mode::InDoubt;
     ShellCommand command{std::move(words), is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "", environment_in(scope_),
                          scope_.head};

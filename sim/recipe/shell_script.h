@@ -25,10 +25,11 @@ struct ShellCommand {
 
 struct ShellScript {
   std::vector<ShellCommand> commands;
-  Texts documents;                   // here-documents, by the file that they are written to
-  std::vector<std::string> missing;  // scripts that it sources, and nobody has
-  bool has_no_command = false;       // but variables with options, for whoever sources it: they stand as one command
-  bool is_cut = false;               // a comment stands in the middle of a command, which ends there
+  Texts documents;                    // here-documents, by the file that they are written to
+  std::vector<std::string> missing;   // scripts that it sources, and nobody has
+  bool has_no_command = false;        // but variables with options, for whoever sources it: they stand as one command
+  std::vector<std::string> uncalled;  // functions, where the text starts nothing: whoever sources it calls one
+  bool is_cut = false;                // a comment stands in the middle of a command, which ends there
 };
 
 using OtherScript = std::function<std::optional<std::string>(const std::string& path)>;  // its text; nothing: nobody has it
@@ -60,6 +61,7 @@ Verdict tested(std::vector<std::string> raw, ShellScope& scope);  // the raw wor
 std::string deciding_variable(const std::string& condition, const ShellScope& scope);
 
 inline bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }
+inline bool is_function_character(char c) { return is_name_character(c) || c == '-' || c == '.' || c == ':' || c == '+'; }  // train_1.3B
 // Behind <PATH TO CHECKPOINTS>, which somebody is to fill in and which no shell would take for a word; where it stands: it is none.
 std::size_t end_of_placeholder(std::string_view text, std::size_t at);
 std::size_t end_of_shell_word(std::string_view text, std::size_t at);                 // quotes and brackets are not left

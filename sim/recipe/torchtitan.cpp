@@ -144,15 +144,10 @@ std::string without_builder(const std::string& text) {
 }
 
 // `CONFIG_FILE=some.toml ./run_train.sh`, torchtitan's own way to start; without it the script takes debug_model.toml.
-void take_file_of_environment(const RecipeSource& source, RecipeReading& reading) {
+void take_file_of_environment(RecipeReading& reading) {
   if (reading.command.find("run_train.sh") == std::string::npos || first_named("job.config_file", reading.settings) != nullptr) return;
-  constexpr std::string_view kName = "CONFIG_FILE=";
-  const std::size_t at = source.text.find(kName);
-  std::string value = at == std::string::npos ? "debug_model.toml" : source.text.substr(at + kName.size());
-  value.resize(std::min(value.find_first_of(" \n\t;"), value.size()));
-  if (value.starts_with("${CONFIG_FILE:-") || value.starts_with("\"${CONFIG_FILE:-")) value.erase(0, value.find('-') + 1);
-  std::erase_if(value, [](char c) { return c == '"' || c == '\'' || c == '}'; });
-  reading.settings.push_back({"job.config_file", std::move(value)});
+  const auto found = reading.environment.find("CONFIG_FILE");
+  reading.settings.push_back({"job.config_file", found == reading.environment.end() ? "debug_model.toml" : found->second});
 }
 
 // `--job.config_file some.toml`: what the line says stands above it.
@@ -234,7 +229,7 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   RecipeReading reading = is_command ? read_shell(source.text, source.path, source.given)
                                      : RecipeReading{read_assignments(without_builder(source.text), source.path), {}, {}};
   RecipeSettings& settings = reading.settings;
-  if (is_command) take_file_of_environment(source, reading);
+  if (is_command) take_file_of_environment(reading);
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   add_usual_microbatches(settings);

@@ -211,7 +211,8 @@ constexpr Field kTorchtitanFields[] = {
     {"training.local_batch_size", "local_batch_size training.batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
      [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
-    {"training.gradient_accumulation_steps", "gradient_accumulation_steps", nullptr,  // of forks; torchtitan has the global batch
+    {"training.gradient_accumulation_steps", "gradient_accumulation_steps training.grad_accum_steps",
+     nullptr,  // of forks; torchtitan has the global batch
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
     {"training.global_batch_size", "global_batch_size", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
      [](const Value& v, Draft& d) {

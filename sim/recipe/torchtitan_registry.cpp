@@ -305,7 +305,8 @@ ModelConfig network_of(const SizedNetwork& network) {
 std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
 
 const std::string_view kTorchtitanWithoutEffect =
-    "job.* float8.* mx.* dump_folder description print_args print_config profiling.* profiler.* metrics.* model.tokenizer_path "
+    "job.* float8.* float8.precompute_float8_dynamic_scale_for_fsdp mx.* dump_folder description print_args print_config profiling.* "
+    "profiler.* metrics.* model.tokenizer_path "
     "model.hf_assets_path "
     "hf_assets_path tokenizer_path model.print_after_conversion "
     "model.tokenizer_type optimizer.eps eps optimizer.fused optimizer.foreach lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "

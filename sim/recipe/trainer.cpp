@@ -132,8 +132,8 @@ constexpr Field kTrainerFields[] = {
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
     {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr, refuse_xla},
-    {"bf16", "bfloat16", nullptr, only_said},
-    {"fp16", "float16", nullptr, only_said},
+    {"bf16", "bfloat16", nullptr, read_type_switch},
+    {"fp16", "float16", nullptr, read_type_switch},
     {"tf32", "", nullptr, only_said},
     {"fp8", "", nullptr, [](const Value& v, Draft& d) { d.scales_products = v.boolean(); }},
     {"fp8_backend", "", nullptr, only_said},
@@ -241,6 +241,7 @@ constexpr Field kTrainerFields[] = {
     {"lora_dropout", "lora_dropout_p", nullptr, only_said},
     {"lora_target_modules", "lora_target target_modules lora_module_name", nullptr, only_said},
     {"lora_target_linear", "", nullptr, only_said},
+    {"quantization_method", "", nullptr, read_quantization},
     {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, only_said},
     {"load_in_8bit", "use_8bit_quantization", nullptr, only_said},
     {"quantization_bit", "bits load_in_bits", nullptr, only_said},
@@ -255,7 +256,7 @@ constexpr LostSetting kTrainerLost[] = {
     {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
      "kernels of its own: less time and memory"},
     {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
-    {"fp8 fp8_* qat.* quantization_method model_quantization_config*", "products or weights of fewer bits; the plan has none"},
+    {"fp8 fp8_* qat.* model_quantization_config*", "products or weights of fewer bits; the plan has none"},
     {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
      "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_extra_modules "
      "additional_target",
@@ -306,7 +307,8 @@ constexpr std::string_view kTrainerWithoutEffect =
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
     "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy "
     "ddp_timeout ddp_backend ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
-    "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp_config use_cache log_level* log_on_each_node "
+    "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp.cpu_ram_efficient_loading fsdp.limit_all_gathers "
+    "fsdp.transformer_layer_cls_to_wrap fsdp_config use_cache log_level* log_on_each_node "
     "disable_tqdm "
     "skip_memory_metrics debug strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
     "average_tokens_across_devices include_* full_determinism data_seed label_names use_ray ray_* "
@@ -481,7 +483,7 @@ const Program kTrainer = {
         "per_device_train_batch_size per-device-train-batch-size per_gpu_train_batch_size sequence_len: dist_config: --use_fsdp "
         "--use_deepspeed --config_file --sft_type swift+sft+--dataset swift+pt+--dataset llamafactory-cli+train axolotl.cli.train "
         "axolotl+train+.yaml step1_supervised_finetuning/ "
-        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config "
+        "axolotl+train+.yml src/train.py+.yaml src/train.py+.yml trl+sft+--config trl+sft+--model_name_or_path "
         "oumi+train+-c oumi+train+--config .py+.yaml+--deepspeed+!--deepspeed_ .py+.yml+--deepspeed+!--deepspeed_",
     .fields = kTrainerFields,
     .judge = judge_trainer,

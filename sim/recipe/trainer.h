@@ -10,5 +10,7 @@ void settle_trainer(Draft& draft);
 
 void read_loaded_type(const Value& value, Draft& draft);    // torch_dtype: of weights
 void read_launched_type(const Value& value, Draft& draft);  // of accelerate's line
+void read_type_switch(const Value& value, Draft& draft);    // bf16, fp16
+void read_quantization(const Value& value, Draft& draft);   // of frozen weights
 
 }  // namespace sim

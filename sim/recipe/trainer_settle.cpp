@@ -274,7 +274,7 @@ bool trains_adapters(const Draft& draft) {
   const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", ""));
   if (method == "full") return false;
   if (is_true(draft, "lora_dim")) return is_true(draft, "only_optimize_lora");
-  if (is_of_axolotl(draft)) return is_on(method);
+  if (is_of_axolotl(draft)) return is_on(method) || is_true(draft, "use_peft");
   if (is_of_swift(draft) && method.empty()) return true;  // its default
   return has_name("lora qlora", method) || is_true(draft, "use_peft") || (is_true(draft, "lora_r") && !draft.said.contains("use_peft"));
 }
@@ -305,6 +305,8 @@ void settle_adapters(Draft& draft) {
   if (is_on(method) && !has_name("full lora qlora", method))
     return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full, lora or freeze"});
   if (!trains_adapters(draft)) {
+    if (is_of_axolotl(draft) && is_true(draft, "lora_r"))
+      draft.notes.push_back({"lora_r", "stands without an adapter, and trains no pairs: all weights are trained", "add adapter: lora"});
     if (is_true(draft, "lora_dim"))
       draft.lost.push_back(
           {"lora_dim", "pairs are trained beside all weights; the plan trains these alone", "mind the pairs' time and memory"});
@@ -424,6 +426,11 @@ void settle_scales_of_trainer(Draft& draft) {
 // A process for all devices, where no launcher starts more.
 void tell_of_one_process(Draft& draft) {
   const std::int32_t devices = draft.plan.cluster.devices;
+  if (devices > 1 && starts_strangers(draft))
+    draft.unknown.push_back({"LOCAL_RANK",
+                             "is nowhere set, and srun starts the Trainer without it: each process then trains for itself, with all "
+                             "devices that it sees; the plan has one training",
+                             "start it by srun torchrun, or import it with --devices 1"});
   if (devices == 1 || !starts_one_process(draft)) return;
   draft.lost.push_back(
       {"",
@@ -439,6 +446,16 @@ void read_loaded_type(const Value& v, Draft&) {
   const std::string name = leaf_of(v.text());  // torch.bfloat16
   if (is_on(name) && !has_name("auto AUTO bf16 bfloat16 fp16 float16 half fp32 float32 float", name))
     v.unknown(fmt::format("is {}, which is no type known here: taken as fp32", shown(v.text())), "use bfloat16, float16 or float32");
+}
+
+void read_type_switch(const Value& v, Draft&) {
+  if (!v.is_unknown() && !has_name("true false yes no on off 1 0 auto full null none", in_lower_case(v.text())))
+    v.unknown(fmt::format("is {}, which is neither true nor false: taken as true", shown(v.text())), "write true or false");
+}
+
+void read_quantization(const Value& v, Draft&) {
+  if (!has_name("bnb bitsandbytes BNB BITS_AND_BYTES", v.text()))
+    v.lost(v.text() + ": weights of fewer bits in a form of its own; the plan has those of bitsandbytes", "mind time and memory");
 }
 
 // Of accelerate's line.

@@ -183,5 +183,22 @@ TEST(Accelerate, FsdpThatWrapsNothingHasOneUnit) {
   EXPECT_EQ(testing::imported(file + "  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n", context).plan.layers_per_unit, 1);
 }
 
+// Its launcher puts fsdp_ in front of names that lack it.
+TEST(Accelerate, NamesOfFsdpWithoutTheirPrefix) {
+  const RecipeContext context{.model = testing::tiny_llama(),
+                              .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4}),
+                              .sequence = 32,
+                              .global_batch = 8,
+                              .microbatch = 1};
+  const ImportedPlan read = testing::imported(
+      "distributed_type: FSDP\nmixed_precision: bf16\nfsdp_config:\n  fsdp: full_shard\n  auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  "
+      "offload_params: true\n  use_orig_params: true\n",
+      context);
+  EXPECT_EQ(read.plan.zero_stage, 3);
+  EXPECT_EQ(read.plan.layers_per_unit, 1);
+  EXPECT_TRUE(read.plan.offload_parameters);
+  EXPECT_TRUE(read.unknown.empty()) << testing::text_of(read.unknown);
+}
+
 }  // namespace
 }  // namespace sim

@@ -52,5 +52,20 @@ TEST(Accounting, ASeedThatIsDrawnIsNoObstacle) {
   EXPECT_EQ(draft.wrong.front().where, "hidden-size");
 }
 
+// "fsdp.*" and its likes: a name in them that nobody has seen, and that sounds like layout, types or kernels, is told.
+TEST(Accounting, ASectionDoesNotCoverWhatSoundsLikeTimeOrMemory) {
+  const auto told = [](const Program& program, const std::string& key) {
+    Draft draft;
+    read_settings(program, {{key, "true"}}, draft);
+    return testing::text_of(draft.unknown);
+  };
+  EXPECT_THAT(told(kDeepSpeed, "zero_optimization.offload_optimizer.super_offload"), HasSubstr("super_offload"));
+  EXPECT_THAT(told(kTorchtitan, "compile.graph_of_ours"), HasSubstr("graph_of_ours"));
+  EXPECT_THAT(told(kTrainer, "fsdp.shard_of_ours"), HasSubstr("shard_of_ours"));
+  EXPECT_EQ(told(kDeepSpeed, "fp16.hysteresis"), "");
+  EXPECT_EQ(told(kDeepSpeed, "flops_profiler.kernel_names"), "");  // of a section where nothing counts
+  EXPECT_EQ(told(kTrainer, "eval_batch_size"), "");
+}
+
 }  // namespace
 }  // namespace sim

@@ -20,7 +20,9 @@ TEST(FsdpWords, GathersInTheBackward) {
       "distributed_type: FSDP\nnum_processes: 8\nfsdp_config:\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_backward_prefetch: ";
   for (const std::string& before : {trainer, accelerate}) {
     EXPECT_THAT(testing::text_of(testing::imported(before + "NO_PREFETCH\n", context).lost), HasSubstr("gathers nothing ahead"));
-    EXPECT_THAT(testing::text_of(testing::imported(before + "BACKWARD_POST\n", context).lost), HasSubstr("less memory"));
+    for (const std::string post : {"BACKWARD_POST\n", "backward_post\n"})
+      EXPECT_THAT(testing::text_of(testing::imported(before + post, context).lost), HasSubstr("less memory"));
+    EXPECT_THAT(testing::text_of(testing::imported(before + "OURS\n", context).unknown), HasSubstr("is OURS, which no release has"));
     EXPECT_THAT(testing::text_of(testing::imported(before + "BACKWARD_PRE\n", context).lost), Not(HasSubstr("gathers")));
   }
 }

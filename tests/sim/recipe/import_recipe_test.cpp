@@ -278,5 +278,23 @@ TEST(ImportRecipe, NetworksOfImagesAreRefused) {
                 HasSubstr("a network of images"));
 }
 
+TEST(ImportRecipe, WhatAScriptIsCalledInCapitalsAndConverters) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string options = " --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 ours/PPO_training.py" + options, context), HasSubstr("other passes"));
+  EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 hf2ours.py" + options, context), HasSubstr("trains nothing"));
+  EXPECT_THAT(
+      testing::refusal_of("trl sft --model_name_or_path a/b --output_dir c\ntrl dpo --model_name_or_path a/b --output_dir d\n", context),
+      HasSubstr("starts 2 commands"));
+  EXPECT_THAT(testing::refusal_of("fairseq-hydra-train --config-dir here --config-name ours\n", context), HasSubstr("ours.yaml"));
+}
+
+TEST(ImportRecipe, FunctionsThatNobodyCallsAreNamed) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_THAT(testing::refusal_of(
+                  "big_2.7B () {\n  torchrun pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32\n}\n", context),
+              HasSubstr("defines big_2.7B, and calls none of them"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -165,5 +165,17 @@ TEST(LaunchSize, WhatStandsInFrontOfALine) {
   EXPECT_EQ(started_by("NPROC_PER_NODE=4 swift sft --model a/b --dataset c --per_device_train_batch_size 1 --max_length 32\n"), 4);
 }
 
+// Nothing in front of the Trainer, or in the text, says which of them a process is.
+TEST(LaunchSize, ProcessesThatDoNotKnowEachOther) {
+  const std::string head = "#SBATCH --nodes=1 --ntasks-per-node=4\n#SBATCH --gres=gpu:4\n", line(kStartedTuning);
+  const auto doubts = [&](const std::string& text) {
+    return testing::text_of(testing::imported(head + text, llama_started_on(4)).unknown);
+  };
+  EXPECT_THAT(doubts("srun python" + line), HasSubstr("LOCAL_RANK: is nowhere set"));
+  EXPECT_THAT(doubts("export LOCAL_RANK=$SLURM_LOCALID\nsrun python" + line), Not(HasSubstr("LOCAL_RANK")));
+  EXPECT_THAT(doubts("srun --container-image=a/b python" + line), Not(HasSubstr("LOCAL_RANK")));
+  EXPECT_THAT(doubts("srun torchrun --nproc_per_node 4" + line), Not(HasSubstr("LOCAL_RANK")));
+}
+
 }  // namespace
 }  // namespace sim

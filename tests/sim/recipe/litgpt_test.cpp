@@ -147,5 +147,15 @@ TEST(Litgpt, ANetworkOfItsOwnSizes) {
   EXPECT_THAT(testing::text_of(testing::imported(text, gpt_for(4)).lost), HasSubstr("model_config: a network of its own"));
 }
 
+// The checkpoint may stand behind the options.
+TEST(Litgpt, TheCheckpointBehindTheOptions) {
+  RecipeContext context = gpt_for(2);
+  context.sequence = 32;
+  const ImportedPlan read = testing::imported("litgpt finetune_lora --devices 2 --data ours --seed=3 checkpoints/a\n", context);
+  ASSERT_TRUE(read.plan.model.adapters);
+  EXPECT_EQ(read.plan.model.adapters->rank, 8);
+  EXPECT_THAT(testing::text_of(read.notes), HasSubstr("checkpoints/a"));
+}
+
 }  // namespace
 }  // namespace sim

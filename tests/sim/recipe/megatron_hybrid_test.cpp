@@ -196,5 +196,24 @@ TEST(MegatronHybrid, AScriptOfHybridsHasMambaAlone) {
   EXPECT_FALSE(testing::imported("torchrun pretrain_gpt.py" + line, context).plan.model.linear);
 }
 
+// MindSpeed names its own layers in --spec, and Mamba's sizes otherwise.
+TEST(MegatronHybrid, AScriptOfHybridsWithLayersOfItsOwn) {
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024};
+  const ImportedPlan read = testing::imported(
+      "torchrun pretrain_mamba.py --num-layers 4 --hidden-size 512 --num-attention-heads 8 --tensor-model-parallel-size 1 "
+      "--micro-batch-size 1 --seq-length 32 --max-position-embeddings 32 --bf16 --spec ours.specs.mamba layers --mamba-d-state 64 "
+      "--mamba-ngroups 4 --mamba-headdim 32 --mamba-d-conv 3 --mamba-expand 3 --mamba-chunk-size 256\n",
+      context);
+  ASSERT_TRUE(read.plan.model.linear);
+  const LinearForm& form = *read.plan.model.linear;
+  EXPECT_EQ(form.key, 64);
+  EXPECT_EQ(form.groups, 4);
+  EXPECT_EQ(form.value, 32);
+  EXPECT_EQ(form.convolution, 3);
+  EXPECT_EQ(form.heads, 48);
+  EXPECT_EQ(form.chunk, 256);
+  EXPECT_THAT(read.unknown, IsEmpty()) << testing::text_of(read.unknown);
+}
+
 }  // namespace
 }  // namespace sim

@@ -285,5 +285,29 @@ TEST(MegatronNetwork, WhomExpertsAreDealtOutTo) {
   EXPECT_THAT(testing::text_of(blocks.lost), HasSubstr("cuts 12 experts over 8 data ranks; the plan over 4"));
 }
 
+// Beside the tokens of --vocab-size it has an end of documents.
+TEST(MegatronNetwork, TheNullTokenizerHasOneTokenMore) {
+  RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string line =
+      "torchrun pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size 1 --micro-batch-size "
+      "1 "
+      "--seq-length 32 --max-position-embeddings 32 --bf16 --vocab-size 1024";
+  EXPECT_EQ(testing::imported(line + " --tokenizer-type NullTokenizer\n", context).plan.model.vocabulary, 1025);
+  EXPECT_EQ(testing::imported(line + " --tokenizer-type HuggingFaceTokenizer\n", context).plan.model.vocabulary, 1024);
+}
+
+// MindSpeed's -1, which divides every block's number.
+TEST(MegatronNetwork, ExpertsInEveryBlockByMinusOne) {
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .vocabulary = 1024};
+  const ImportedPlan read = testing::imported(
+      "torchrun pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --tensor-model-parallel-size 1 --micro-batch-size "
+      "1 "
+      "--seq-length 32 --max-position-embeddings 32 --bf16 --num-experts 4 --moe-layer-freq -1 --first-k-dense-replace -1\n",
+      context);
+  ASSERT_TRUE(read.plan.model.experts);
+  EXPECT_EQ(read.plan.model.experts->first_dense_layers, 0);
+  EXPECT_TRUE(read.plan.model.experts->dense_layers.empty());
+}
+
 }  // namespace
 }  // namespace sim

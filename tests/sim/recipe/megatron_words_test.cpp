@@ -198,5 +198,22 @@ TEST(MegatronWords, WhatAnotherFileMayHoldIsDoubted) {
   EXPECT_THAT(testing::text_of(testing::imported(line + "--bf16\n", context).unknown), ::testing::Not(HasSubstr("bf16")));
 }
 
+// Stage 3 of Megatron-DeepSpeed is DeepSpeed's: it gathers ahead, and small parameters stay whole, whether its file says so or not.
+TEST(MegatronWords, WhatDeepSpeedsThirdStageHasByItself) {
+  const auto with = [](const std::string& more) {
+    return testing::imported("cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3" + more +
+                                 "}}\nEOT\ndeepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 "
+                                 "--global-batch-size 8 --seq-length 32 --fp16 --deepspeed --deepspeed_config ds.json",
+                             tiny_llama_on(4))
+        .plan;
+  };
+  EXPECT_GT(with("").prefetch, 0);
+  EXPECT_EQ(with("").persistence_threshold, 100'000);
+  const ParallelPlan said = with(", \"stage3_prefetch_bucket_size\": 0, \"stage3_param_persistence_threshold\": 64");
+  EXPECT_EQ(said.prefetch, 0);
+  EXPECT_EQ(said.persistence_threshold, 64);
+  EXPECT_EQ(with(", \"offload_optimizer\": {\"device\": \"cpu\"}, \"offload_param\": {\"device\": \"cpu\"}").persistence_threshold, 0);
+}
+
 }  // namespace
 }  // namespace sim

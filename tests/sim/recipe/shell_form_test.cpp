@@ -116,5 +116,24 @@ TEST(ShellForm, OptionsOfVariablesWithoutACommand) {
   EXPECT_EQ(shell_settings("A='--a 1'\nuv run train.py --b 2"), "b=2 ");
 }
 
+// argparse gives --a=1 its one value; what follows is of no option.
+TEST(ShellForm, AWordBehindAValueWithAnEqualsSign) {
+  const RecipeReading reading = read_shell("python run.py --a=1 two --b 3 four\n", "x.sh");
+  EXPECT_EQ(reading.settings, (RecipeSettings{{"a", "1"}, {"b", "3 four"}}));
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_EQ(reading.unknown.front().where, "two");
+  EXPECT_EQ(read_shell("swift sft --a=1 two\n", "x.sh").unknown.size(), 1u);  // a command without a script
+  EXPECT_TRUE(read_shell("litgpt pretrain --a=1 pythia\n", "x.sh").unknown.empty());
+  for (const std::string position : {"data/bin", "a.yaml", "key=value", "-1"})
+    EXPECT_TRUE(read_shell("python run.py --a=1 " + position + "\n", "x.sh").unknown.empty()) << position;
+}
+
+// In front of the program, too: they say how many processes there are.
+TEST(ShellForm, OptionsOfALauncherInAVariableThatNobodySets) {
+  const RecipeReading reading = read_shell("torchrun $LAUNCH run.py --a 1\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1u);
+  EXPECT_EQ(reading.unknown.front().where, "LAUNCH");
+}
+
 }  // namespace
 }  // namespace sim

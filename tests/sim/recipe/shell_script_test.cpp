@@ -213,5 +213,25 @@ TEST(ShellScript, ATestThatNoBracketCloses) {
   EXPECT_EQ(followed("if [[ -z \"$K\" &&\n  1 == 1 ]]; then A=1; else A=2; fi\nrun --a $A"), "run --a 1 \n");
 }
 
+// A name may have more letters than a variable's; what nobody calls is not followed.
+TEST(ShellScript, FunctionsThatNobodyCalls) {
+  const std::string text = "common () {\n  run.py --a 1 \"$@\"\n}\ntrain_1.3B () {\n  common --b 2\n}\n";
+  const ShellScript alone = follow_shell(text, "x.sh");
+  EXPECT_TRUE(alone.commands.empty());
+  EXPECT_EQ(alone.uncalled, (std::vector<std::string>{"common", "train_1.3B"}));
+  const ShellScript called = follow_shell(text + "train_1.3B\n", "x.sh");
+  ASSERT_EQ(called.commands.size(), 1u);
+  EXPECT_EQ(called.commands.front().words, (std::vector<std::string>{"run.py", "--a", "1", "--b", "2"}));
+  EXPECT_TRUE(called.uncalled.empty());
+}
+
+TEST(ShellScript, ACommandInAWordWithoutOptions) {
+  const ShellScript script = follow_shell("srun bash -c \"A=1 cd there;\n  python train.py model.a=4\"\n", "x.sh");
+  ASSERT_FALSE(script.commands.empty());
+  EXPECT_TRUE(std::ranges::any_of(script.commands, [](const ShellCommand& one) {
+    return one.words == std::vector<std::string>{"python", "train.py", "model.a=4"};
+  }));
+}
+
 }  // namespace
 }  // namespace sim

@@ -218,7 +218,8 @@ TEST(Torchtitan, ANormBelowNothingIsNoClipping) {
 // torchtitan's own script takes its file from the environment, and has one of its own.
 TEST(Torchtitan, AFileOfTheEnvironment) {
   std::ofstream(testing::recipe_folder() + "/long.toml") << "[training]\nlocal_batch_size = 4\nseq_len = 32\n";
-  for (const std::string name : {"CONFIG_FILE=\"conf/long.toml\" ", "CONFIG_FILE=${CONFIG_FILE:-conf/long.toml}\n"}) {
+  for (const std::string name : {"CONFIG_FILE=\"conf/long.toml\" ", "CONFIG_FILE=${CONFIG_FILE:-conf/long.toml}\n",
+                                 "HERE=$(pwd)\nNAME=long\nCONFIG_FILE=\"${HERE}/conf/${NAME}.toml\" \n"}) {
     const ParallelPlan plan = testing::imported(name + "./run_train.sh --parallelism.tensor_parallel_degree 2\n", llama_over(8)).plan;
     EXPECT_EQ(plan.microbatch_size, 4);
     EXPECT_EQ(plan.mesh.tensor, 2);

@@ -309,5 +309,21 @@ TEST(TrainerSettle, DeepSpeedChatWithoutAStage) {
   EXPECT_EQ(read.plan.workload.sequence, 512);
 }
 
+// Pairs without their switch: some take `lora: true` for one; Axolotl asks for an adapter.
+TEST(TrainerSettle, RanksOfPairsWithoutAnAdapter) {
+  const std::string file = "sequence_len: 32\nmicro_batch_size: 1\ngradient_accumulation_steps: 1\nbf16: true\nlora_r: 4\n";
+  EXPECT_TRUE(testing::imported(file + "lora: true\n", llama_for_yaml(8)).plan.model.adapters);
+  const ImportedPlan without = testing::imported(file, llama_for_yaml(8));
+  EXPECT_FALSE(without.plan.model.adapters);
+  EXPECT_THAT(testing::text_of(without.notes), HasSubstr("lora_r: stands without an adapter"));
+}
+
+TEST(TrainerSettle, ATypeThatIsNeitherTrueNorFalseIsTold) {
+  const std::string file = "per_device_train_batch_size: 1\nmodel_max_length: 32\nbf16: ";
+  EXPECT_THAT(testing::text_of(testing::imported(file + "ours\n", llama_for_yaml(8)).unknown),
+              HasSubstr("bf16: is ours, which is neither"));
+  EXPECT_THAT(testing::text_of(testing::imported(file + "true\n", llama_for_yaml(8)).unknown), ::testing::Not(HasSubstr("bf16: is")));
+}
+
 }  // namespace
 }  // namespace sim
