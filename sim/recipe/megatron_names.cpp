@@ -21,8 +21,8 @@ constexpr LostSetting kLost[] = {
      "high-priority-stream-groups",
      "communication beside computation; the plan has it after one another, and takes longer"},
     {"defer-embedding-wgrad-compute",
-     "gradients of the head's weights wait for the last microbatch, and what they are made of is kept until then; the plan has less memory, "
-     "19 to 26 % less in Megatron-LM's tests"},
+     "gradients of the head's weights wait for the last microbatch, and what they are made of is kept: "
+     "the plan has less memory, 19 to 26 % less in Megatron-LM's tests"},
     {"no-overlap-p2p-communication no-overlap-p2p-comm", "computation waits for messages between stages; the plan's does not"},
     {"cuda-graph-use-single-mempool cuda-graph-share-io-buffers", "how graphs share memory; the plan has none of theirs"},
     {"fine-grained-activation-offloading offload-modules cpu-offloading cpu-offloading-num-layers cpu-offloading-activations "
