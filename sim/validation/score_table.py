@@ -3,6 +3,7 @@ From a clean clone: build the preset planner, then run this (half an hour on two
 
 usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
+import collections
 import json
 import pathlib
 import re
@@ -181,6 +182,17 @@ def degree_rows(more):
                f"{100 * statistics.mean(inside):.0f} |")
 
 
+def called_rows(scored):
+    """Runs that ran, of which no source says whether they fitted: who is called out of memory."""
+    yield "| runs without a verdict | ran | called out of memory | of the sources |\n|---|---|---|---|"
+    for path, one in scored:
+        content = json.loads(path.read_text())
+        measured = [row for row in (content["rows"] if isinstance(content, dict) else content) if row.get("target")]
+        ran = [row for row in measured if "oom" not in row["target"] and row["id"] in one["predictions"]]
+        called = collections.Counter(row["source"]["key"] for row in ran if one["predictions"][row["id"]]["oom"])
+        yield f"| `{path.name}` | {len(ran)} | {called.total()} | {', '.join(f'{source} {count}' for source, count in called.most_common())} |"
+
+
 def main(program):
     left_out, fitted = score(program, ROWS, "--leave-out-each"), score(program, ROWS)
     unfitted = [(path, score(program, path)) for path in (CHECKS, MORE, *OTHERS)]
@@ -190,6 +202,7 @@ def main(program):
     marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, *(scored for path, scored in unfitted if path in (CHECKS, MORE)))))
     marks.between(FIGURES, "constants", "\n".join(constant_rows()))
     marks.between(FIGURES, "degrees", "\n".join(degree_rows(dict(unfitted)[MORE])))
+    marks.between(FIGURES, "called", "\n".join(called_rows([(ROWS, fitted), *unfitted])))
     marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, unfitted)))
     marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
