@@ -341,8 +341,15 @@ def table_of_recipes(found):
 def table_of_scripts(found):
     if "why" in found:
         return [f"Not asked: {found['why'].splitlines()[-1]}"]
-    return ["Argument lists of Megatron-LM's own tests, `import`ed and held against what they say.", "", "| read right | refused | wrong |", "|---|---|---|",
-            f"| {found['right']} | {found['refused']} | {found['wrong']} |"]
+    return ["Argument lists of Megatron-LM's own tests, `import`ed and held against what they say.", "", "| program | read right | refused | wrong |", "|---|---|---|---|",
+            f"| {scripts_program()} | {found['right']} | {found['refused']} | {found['wrong']} |"]
+
+
+def scripts_program():
+    """The lists are those of the rows `megatron-ci`, which say in which container each test ran."""
+    rows = json.loads((ROOT / "profiles" / "published" / "rows2.json").read_text())
+    days = sorted(re.search(r"\d{4}-\d\d-\d\d", row["plan"]["software"]["version"])[0] for row in rows if row["source"]["key"] == "megatron-ci")
+    return f"Megatron-LM, dev containers of {days[0]} to {days[-1]}"
 
 
 TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills), ("Turned bits", "flips", table_of_flips), ("Hangs", "hangs", table_of_hangs), ("Ranks, again and again", "ranks", table_of_ranks),
@@ -351,8 +358,8 @@ TABLES = [("Readers", "fuzz", table_of_fuzz), ("Kills", "kills", table_of_kills)
 
 
 def write_table():
-    lines = ["# What was tried to break it", "", "Made by `examples/trust.py`; each part says what was done, and nothing is said that was not measured. The planner's memory against every memory row",
-             "stands in `memory.md`.", ""]
+    lines = ["# What was tried to break it", "", "Made by `examples/trust.py`; each part says what was done, and nothing is said that was not measured. Kills, turned bits and hangs were made on 22 to 24 November 2026.",
+             "The planner's memory against every memory row stands in `memory.md`.", ""]
     for title, phase, table in TABLES:
         path = FOLDER / f"{phase}.json"
         lines += [f"## {title}", "", *(table(json.loads(path.read_text())) if path.exists() else standing(title)), ""]

@@ -17,10 +17,12 @@ constexpr LostSetting kLost[] = {
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
     {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap use-mc2 coc-fused-kernel "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
-     "defer-embedding-wgrad-compute "
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
      "high-priority-stream-groups",
      "communication beside computation; the plan has it after one another, and takes longer"},
+    {"defer-embedding-wgrad-compute",
+     "gradients of the head's weights wait for the last microbatch, and what they are made of is kept: "
+     "the plan has less memory, 19 to 26 % less in Megatron-LM's tests"},
     {"no-overlap-p2p-communication no-overlap-p2p-comm", "computation waits for messages between stages; the plan's does not"},
     {"cuda-graph-use-single-mempool cuda-graph-share-io-buffers", "how graphs share memory; the plan has none of theirs"},
     {"fine-grained-activation-offloading offload-modules cpu-offloading cpu-offloading-num-layers cpu-offloading-activations "

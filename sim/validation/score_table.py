@@ -3,8 +3,11 @@ From a clean clone: build the preset planner, then run this (half an hour on two
 
 usage: score_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
+import collections
 import json
 import pathlib
+import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -152,6 +155,44 @@ def few_shot_rows(program):
         yield f"| {given} | " + " | ".join(f"{percent(one['macro_mape'])} | {100 * one['interval_coverage']:.0f}" for one in scores) + " |"
 
 
+def constant_rows():
+    """What `validate --fit` wrote into profiles. Where one source is all that a profile is fitted to, its fitted error says nothing of others."""
+    counts, widths = 0, 0
+    yield "| profile | constants | fitted to |\n|---|---|---|"
+    for path in sorted((ROOT / "profiles").glob("*ware/*.json")):
+        fitted = json.loads(path.read_text()).get("fitted", {})
+        names = [name for name in fitted if name not in ("source", "interval")]
+        counts, widths = counts + len(names), widths + ("interval" in fitted)
+        if names:
+            sources = re.search(r"on rows of (.*) in profiles", fitted["source"])[1]
+            yield f"| {path.parent.name}/{path.stem} | {len(names)} | {sources if ',' in sources else '= ' + sources} |"
+    yield f"| all | {counts}, with widths of intervals {counts + widths} | |"
+
+
+def degree_rows(more):
+    """The sweep of the playbook, tensor groups of one node and those over several apart."""
+    swept = [(row, more["predictions"][row["id"]]) for row in headline_rows(MORE) if row["source"]["key"] == "ultrascale" and row["id"] in more["predictions"]]
+    yield "| `ultrascale`, tensor degree | rows | error % | median % | bias % | in interval % |\n|---|---|---|---|---|---|"
+    for name, is_asked in (("1", lambda degree: degree == 1), ("2 to 8", lambda degree: 2 <= degree <= 8), ("up to 8", lambda degree: degree <= 8), ("16 and more", lambda degree: degree > 8)):
+        pairs = [(row["target"]["iteration_time_s"], predicted) for row, predicted in swept if is_asked(row["plan"].get("tp") or 1)]
+        errors = [predicted["iteration_time_s"] / measured - 1 for measured, predicted in pairs]
+        inside = [predicted["iteration_time_low_s"] <= measured <= predicted["iteration_time_high_s"] for measured, predicted in pairs]
+        sizes = [abs(error) for error in errors]
+        yield (f"| {name} | {len(pairs)} | {percent(statistics.mean(sizes))} | {percent(statistics.median(sizes))} | {100 * statistics.mean(errors):+.1f} | "
+               f"{100 * statistics.mean(inside):.0f} |")
+
+
+def called_rows(scored):
+    """Runs that ran, of which no source says whether they fitted: who is called out of memory."""
+    yield "| runs without a verdict | ran | called out of memory | of the sources |\n|---|---|---|---|"
+    for path, one in scored:
+        content = json.loads(path.read_text())
+        measured = [row for row in (content["rows"] if isinstance(content, dict) else content) if row.get("target")]
+        ran = [row for row in measured if "oom" not in row["target"] and row["id"] in one["predictions"]]
+        called = collections.Counter(row["source"]["key"] for row in ran if one["predictions"][row["id"]]["oom"])
+        yield f"| `{path.name}` | {len(ran)} | {called.total()} | {', '.join(f'{source} {count}' for source, count in called.most_common())} |"
+
+
 def main(program):
     left_out, fitted = score(program, ROWS, "--leave-out-each"), score(program, ROWS)
     unfitted = [(path, score(program, path)) for path in (CHECKS, MORE, *OTHERS)]
@@ -159,6 +200,9 @@ def main(program):
                                                *(line for path, scored in unfitted for line in ("", *unfitted_rows(path.name, scored)))]))
     marks.between(README, "accuracy", "\n".join(readme_rows(left_out, unfitted)))
     marks.between(FIGURES, "orders", "\n".join(order_rows(left_out, *(scored for path, scored in unfitted if path in (CHECKS, MORE)))))
+    marks.between(FIGURES, "constants", "\n".join(constant_rows()))
+    marks.between(FIGURES, "degrees", "\n".join(degree_rows(dict(unfitted)[MORE])))
+    marks.between(FIGURES, "called", "\n".join(called_rows([(ROWS, fitted), *unfitted])))
     marks.between(FIGURES, "novelty", "\n".join(novelty_rows(left_out, unfitted)))
     marks.between(FIGURES, "few-shot", "\n".join(few_shot_rows(program)))
 
