@@ -77,9 +77,9 @@ def packed():
 def rehearsal_programs():
     build = ROOT / "build/dev"
     tests = programs.gpu_tests(build, ("-R", devices.REHEARSED_TESTS))
-    whole = [test | {"name": f"{test['name']} whole", "command": [*test["command"], f"--gtest_filter={devices.REHEARSED_WHOLE[test['name']]}"],
-                     "environment": test["environment"] | {"GTEST_TOTAL_SHARDS": "1"}} for test in tests if test["name"] in devices.REHEARSED_WHOLE]
-    return programs.Programs(build / "bin", tests + whole, pathlib.Path("/nowhere"), 1)
+    beside = [test | {"name": f"{test['name']} beside", "command": [*test["command"], f"--gtest_filter={devices.REHEARSED_BESIDE[test['name']]}"],
+                      "environment": test["environment"] | {"GTEST_TOTAL_SHARDS": "1"}} for test in tests if test["name"] in devices.REHEARSED_BESIDE]
+    return programs.Programs(build / "bin", tests + beside, pathlib.Path("/nowhere"), 1)
 
 
 def main(words):
