@@ -14,7 +14,8 @@
 #   tests/run_gpu.sh --all           both
 #
 # A machine that is lent for 15 minutes, of which a start takes two, is enough for the first and the second, each by a command of its own. A phase by itself
-# takes at most 8 minutes. Each writes $OUT/PHASE.json (else build/gpu_report) after every figure. Programs that do not start there are built there.
+# takes at most 8 minutes. Each writes $OUT/PHASE.json (else build/gpu_report; --speed: one file a command, speed_WORD.json) after every figure. Programs
+# that do not start there are built there.
 # Exit codes: 0 all ran and passed; 1 something failed, the report says what; 77 there is no GPU, nothing was run. MESHWRIGHT_CARRY: another folder
 # than .deps/carry.
 set -euo pipefail

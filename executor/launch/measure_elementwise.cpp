@@ -1,10 +1,8 @@
-// What a layer does beside its products: bounded by memory, or by the call for small shapes.
+// What a layer does beside its products: bounded by memory, or by the call for small shapes. Random operands: equal numbers flatter.
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
@@ -82,9 +80,9 @@ constexpr std::size_t kCoarse = 3;
 // A segment begins with its norm: what a recorded stretch costs beyond its operators is left in. Where one kernel makes a residual sum and its norm, the
 // sum is what they take longer together.
 void Elementwise::norm(const TokenShape& shape) {
-  const auto leaf = [&] { return Leaf{at::full({shape.width}, 1, numbers()), at::zeros({shape.width}, numbers())}; };
+  const auto leaf = [&] { return Leaf{at::randn({shape.width}, numbers()), at::randn({shape.width}, numbers())}; };
   const NormLayer layer{.scale = leaf(), .shift = leaf()};
-  const at::Tensor addend = at::zeros({shape.tokens, shape.width}, numbers());
+  const at::Tensor addend = activations_of(shape);
   ResidualStream stream{.value = activations_of(shape), .addend = {}};
   const NormActivations kept = norm_forward(stream, layer).kept;
   const auto forward = [&](const at::Tensor& with) {
@@ -116,23 +114,24 @@ void Elementwise::activations(const TokenShape& shape) {
 }
 
 void Elementwise::residual(const TokenShape& shape) {
-  at::Tensor sum = at::zeros({shape.tokens, shape.width}, numbers());
-  const at::Tensor stream = sum + 0.0;
+  at::Tensor sum = activations_of(shape);
+  const at::Tensor stream = activations_of(shape);
   add_forward(Kernel::ResidualForward, shape, [&] { sum.add_(stream); });
   add_backward(Kernel::ResidualBackward, shape, [&] { sum.add_(stream); });
 }
 
+// In place, thousands of times with one mask: as little is dropped as leaves what is kept finite.
 void Elementwise::dropout(const TokenShape& shape) {
-  at::Tensor zeros = at::zeros({shape.tokens, shape.width}, numbers());
-  const Dropout dropout{.probability = 0.1, .key = random_key({1, 2, 3}), .first_element = 0};
-  add_forward(Kernel::DropoutForward, shape, [&] { apply_dropout(zeros, dropout); });
-  add_backward(Kernel::DropoutBackward, shape, [&] { apply_dropout(zeros, dropout); });
+  at::Tensor values = activations_of(shape);
+  const Dropout dropout{.probability = 1e-3, .key = random_key({1, 2, 3}), .first_element = 0};
+  add_forward(Kernel::DropoutForward, shape, [&] { apply_dropout(values, dropout); });
+  add_backward(Kernel::DropoutBackward, shape, [&] { apply_dropout(values, dropout); });
 }
 
 void Elementwise::embedding(const TokenShape& shape) {
   const std::int64_t vocabulary =
       timer_.options().device.is_cpu() ? 512 : 32768;  // a GPU's backward writes the gradient of a whole vocabulary
-  const at::Tensor rows = activations_of({vocabulary, shape.width}), gradient = at::zeros({shape.tokens, shape.width}, numbers()),
+  const at::Tensor rows = activations_of({vocabulary, shape.width}), gradient = activations_of(shape),
                    tokens = token_ids({shape.tokens, vocabulary});
   add_forward(Kernel::EmbeddingForward, shape, [&] { at::index_select(rows, 0, tokens); });
   add_backward(Kernel::EmbeddingBackward, shape, [&] { add_embedding_gradient(rows, tokens, gradient); });
@@ -152,8 +151,10 @@ void Elementwise::rotary(const TokenShape& shape) {
   add(Kernel::RotaryBackward, shape, turned - apart - (calls_.backward - calls_.plain));  // the same loop, the other way round
 }
 
+// The gradient is written over the logits: fresh ones each time, whose copy is taken off.
 void Elementwise::cross_entropy(const TokenShape& shape) {
-  const CrossEntropyTargets at{activations_of(shape), token_ids(shape), empty_maximum(activations_of(shape))};
+  const at::Tensor logits = activations_of(shape);
+  const CrossEntropyTargets at{logits.clone(), token_ids(shape), empty_maximum(logits)};
   const at::Tensor sums = empty_sums(at.logits);
   const VocabularyShard all{.first = 0, .real = shape.width};
   add_forward(Kernel::CrossEntropyForward, shape, [&] {
@@ -161,7 +162,12 @@ void Elementwise::cross_entropy(const TokenShape& shape) {
     local_exponentials(sums, at, all);
     token_losses(sums);
   });
-  add_backward(Kernel::CrossEntropyBackward, shape, [&] { loss_gradient_in_place(at, sums, all, 1e-3); });
+  const sim::Seconds copy = timer_.time([&] { at.logits.copy_(logits); });
+  const sim::Seconds both = timer_.time([&] {
+    at.logits.copy_(logits);
+    loss_gradient_in_place(at, sums, all, 1e-3);
+  });
+  add(Kernel::CrossEntropyBackward, shape, both - copy - (calls_.backward - calls_.plain));
 }
 
 }  // namespace

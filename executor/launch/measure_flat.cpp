@@ -1,5 +1,5 @@
 // What a step does to flat buffers: optimizer, gradient norm, copies.
-#include <ATen/ops/full.h>
+#include <ATen/ops/rand.h>
 #include <ATen/ops/zeros.h>
 
 #include "executor/kernels/exact_sum.h"
@@ -10,9 +10,10 @@
 namespace executor {
 namespace {
 
+// Numbers that differ, between 0 and one: equal ones flatter. Second moments are none below 0.
 struct Flat {
   at::TensorOptions options;
-  at::Tensor operator()(std::int64_t elements, double value) const { return at::full({elements}, value, options); }
+  at::Tensor operator()(std::int64_t elements) const { return at::rand({elements}, options); }
 };
 
 // As a step does it: on a device the sum stays there until all buckets are in it.
@@ -31,7 +32,7 @@ void measure_flat(KernelTimer& timer, std::vector<Sample>& samples) {
   const std::int64_t longest = (std::int64_t{1} << 22) * measured_shapes(timer.options().device).factor;
   for (std::int64_t elements = 1 << 10; elements <= longest; elements <<= 2) {
     const DecayRange all{.begin = 0, .end = elements, .weight_decay = 0.1};
-    const AdamWShard adamw{flat(elements, 1), flat(elements, 1e-3), flat(elements, 0), flat(elements, 0), {}};
+    const AdamWShard adamw{flat(elements), flat(elements), flat(elements), flat(elements), {}};
     const SgdShard sgd{adamw.master, adamw.gradient, adamw.first_moment, {}};
     const auto add = [&](sim::Kernel kernel, std::int64_t size, const KernelTimer::Action& action) {
       samples.push_back({kernel, {size}, timer.time(action)});

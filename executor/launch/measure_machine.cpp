@@ -1,7 +1,6 @@
 // What describes the machine as a whole: the numbers that a profile has beside its measured points.
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 #include <c10/core/GradMode.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -48,12 +47,6 @@ sim::Bytes memory_size() {
   return sim::Bytes(limit >> bytes && bytes > 0 ? std::min(bytes, physical) : physical);
 }
 
-sim::BytesPerSecond copy_rate(KernelTimer& timer) {
-  const std::int64_t elements = (std::int64_t{16} << 20) * measured_shapes(timer.options().device).factor;  // beyond the caches
-  const at::Tensor from = at::zeros({elements}, timer.of(at::kFloat)), to = at::zeros({elements}, timer.of(at::kFloat));
-  return sim::Bytes(2 * 4 * elements) / timer.time([&] { to.copy_(from); });
-}
-
 sim::FlopsPerSecond product_rate(KernelTimer& timer, at::ScalarType type) {
   const std::int64_t side = timer.options().device.is_cpu() ? 768 : 8192;
   const at::Tensor square = at::randn({side, side}, timer.of(type));  // equal numbers flatter, as in measure_products.cpp
@@ -94,6 +87,12 @@ sim::LinkProfile shared_memory(const sim::HardwareProfile& profile) {
 }
 
 }  // namespace
+
+sim::BytesPerSecond copy_rate(KernelTimer& timer) {
+  const std::int64_t elements = (std::int64_t{16} << 20) * measured_shapes(timer.options().device).factor;  // beyond the caches
+  const at::Tensor from = at::randn({elements}, timer.of(at::kFloat)), to = at::randn({elements}, timer.of(at::kFloat));
+  return sim::Bytes(2 * 4 * elements) / timer.time([&] { to.copy_(from); });
+}
 
 sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& options) {
   const c10::AutoGradMode do_not_record(false);

@@ -1,7 +1,6 @@
 // Matrix products and attention: what bounds a large model.
 #include <ATen/ops/mm.h>
 #include <ATen/ops/randn.h>
-#include <ATen/ops/zeros.h>
 
 #include "executor/launch/measure_timer.h"
 #include "executor/model/attention.h"
@@ -34,7 +33,7 @@ struct LinearShape {
 void measure_linear(const Target& target, const LinearShape& shape) {
   const auto& [timer, calls, samples, precision] = target;
   const auto [tokens, outputs, inputs] = shape;
-  const Leaf weight{target.matrix(outputs, inputs), at::zeros({outputs, inputs}, timer.of(scalar_type(precision)))};
+  const Leaf weight{target.matrix(outputs, inputs), target.matrix(outputs, inputs)};
   const at::Tensor input = target.matrix(tokens, inputs), gradient = target.matrix(tokens, outputs);
   const auto whole = timer.time_recorded(input, [&](const at::Tensor& x) { return linear(x, weight); });
   const auto input_gradient = timer.time([&] { at::mm(gradient, weight.value); });

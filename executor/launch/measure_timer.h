@@ -84,6 +84,7 @@ void measure_products(KernelTimer& timer, const CallTimes& calls, std::vector<Sa
 void measure_elementwise(KernelTimer& timer, const CallTimes& calls, std::vector<Sample>& samples);  // the rest of a layer
 void measure_flat(KernelTimer& timer, std::vector<Sample>& samples);                                 // optimizer, norm, copies
 void measure_collectives(KernelTimer& timer, std::vector<Sample>& samples);
+sim::BytesPerSecond copy_rate(KernelTimer& timer);  // of the memory, read and written
 
 // All of them, merged over the ranks.
 std::vector<sim::MeasuredKernel> measure_kernels(KernelTimer& timer, const CallTimes& calls);

@@ -32,3 +32,5 @@ REHEARSAL = Device("cpu", reference.ON_CPU, {name: plan for name, plan in all_pl
                    {"GTEST_TOTAL_SHARDS": "24", "GTEST_SHARD_INDEX": "0"})
 # The tests that do on a CPU what those labelled gpu do on a card: emulated thread blocks, the checked device, the fake NCCL.
 REHEARSED_TESTS = "^(emulated_cuda_kernels_test_forward|executor_training_test|parity_device_2_ranks)$"
+# Beside a share of each: what no card has seen yet, NCCL and graphs of steps, as far as it ends in half a minute.
+REHEARSED_BESIDE = {"executor_training_test": "StepGraph.*:NcclTraining.A*:NcclTraining.GraphsHoldSumsOfDataRanks"}

@@ -1,9 +1,9 @@
-"""What a step launches on a card: executor beside strong eager PyTorch, counted without a card, and what of it a layer takes.
+"""What a step launches on a card: executor beside strong and plain eager PyTorch, counted without a card, and what of it a layer takes.
 
 usage: launches.py LIBRARY WORKER PLANNER [--write]   (--write: the tables into docs/figures/gpu.md)
 
 LIBRARY (counted_cuda/) stands for CUDA's runtime: both programs run as they would on a card of compute capability 9.0, and each call that would launch is counted
-by its name. Runs of two lengths give a step, models of two depths a layer. Attention is LibTorch's flash kernel in both: cuDNN's, which a card may take, is not
+by its name. Bounds are held against strong eager. Runs of two lengths give a step, models of two depths a layer. Attention is LibTorch's flash kernel in both: cuDNN's, which a card may take, is not
 stood for.
 """
 import collections
@@ -23,7 +23,7 @@ PAGE = ROOT / "docs/figures/gpu.md"
 MODELS = ("gpt2-124m", "gpt2-124m-dropout", "llama-1b")
 SHORTER = {"vocab_size": 4096, "intermediate_size": 2048}   # what launches do not depend on, and initial values take long for
 DEPTHS, STEPS = (1, 2), (1, 2)
-SIDES = ("executor", "strong")
+SIDES = ("executor", "strong", "eager")   # as tests/reference/train_gpt.py calls PyTorch's
 COLUMNS = ("products", "attention", "other kernels", "fills and copies")
 NO_LAUNCHES = ("event", "host waits", "stream waits", "the driver")
 

@@ -1,13 +1,14 @@
 """What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77)."""
 import sys
 import unittest
+from unittest import mock
 
 import launches
 from report import ROOT
 
 BIN = ROOT / "build/cuda_check/bin"
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
-LAYERS = 2
+LAYERS, SIDES = 2, ("executor", "strong")   # plain eager launches more
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
 BLOCKS = launches.reference.ON_CPU["tiny-llama"][0] | {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64}
 END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
@@ -24,7 +25,7 @@ class ASteps(unittest.TestCase):
         cls.calls = {}
         for model, case in launches.reference.ON_CPU.items():
             counted = launches.Counted(LIBRARY, WORKER, PLANNER, *case[:3])
-            cls.calls[model] = {side: counted.a_step(side, LAYERS) for side in launches.SIDES}
+            cls.calls[model] = {side: counted.a_step(side, LAYERS) for side in SIDES}
         cls.experts = launches.Counted(LIBRARY, WORKER, PLANNER, EXPERTS, *launches.reference.ON_CPU["tiny-llama"][1:3]).a_step("executor", LAYERS)
 
     def test_an_operand_becomes_eight_bits_by_one_kernel(self):
@@ -49,7 +50,7 @@ class ASteps(unittest.TestCase):
 
     def test_it_launches_no_more_than_strong_eager(self):
         for model, sides in self.calls.items():
-            ours, theirs = (sum(launches.sums(sides[side]).values()) for side in launches.SIDES)
+            ours, theirs = (sum(launches.sums(sides[side]).values()) for side in SIDES)
             self.assertGreater(ours, 10 * LAYERS, model)
             self.assertLessEqual(ours, theirs, model)
 
@@ -82,6 +83,15 @@ class ASteps(unittest.TestCase):
         calls = self.calls["tiny-llama"]["executor"]
         self.assertEqual(of_kernel(calls, "rotary_kernel"), 2 * LAYERS)
         self.assertEqual(of_kernel(calls, "gated_kernel"), 2 * LAYERS)
+
+
+class Table(unittest.TestCase):
+    def test_the_page_has_what_is_counted(self):
+        """Of our side, whose launches change with this repository; PyTorch's with its release."""
+        page = launches.PAGE.read_text()
+        with mock.patch.multiple(launches, STEPS=(1, 2), SIDES=("executor",)):
+            for line in "\n".join(launches.table(launches.count(LIBRARY, WORKER, PLANNER))).splitlines()[2:]:
+                self.assertIn(line, page)
 
 
 class Calls(unittest.TestCase):

@@ -34,14 +34,19 @@ def folder_of_reports():
     return pathlib.Path(os.environ.get("OUT", ROOT / "build/gpu_report"))
 
 
-def perform(phase, found, device, model, until):
+def file_of(phase, words):
+    """A command's report of a phase, of all its models: few files come back from a borrowed machine. No other command's."""
+    return f"{phase}_{words[-1].removeprefix('--')}.json" if phase == "speed" else f"{phase}.json"
+
+
+def perform(phase, found, device, model, until, report):
     began, found.until = time.monotonic(), until
-    report = Report(folder_of_reports() / f"{phase}{'_' + model if model else ''}.json")
+    report.put("ended", False)
     try:
         getattr(phases, phase)(found, report, device, model)
     except Exception:   # whatever it is: the report keeps it, and the next phase begins
         report.fail(traceback.format_exc())
-    report.put("seconds", time.monotonic() - began)
+    report.put("seconds", report.figures.get("seconds", 0) + time.monotonic() - began)
     report.put("ended", True)
     say(f"{phase} {model} took {time.monotonic() - began:.0f} s, {len(report.failures)} failures: {report.path}")
     return not report.failures
@@ -71,7 +76,10 @@ def packed():
 
 def rehearsal_programs():
     build = ROOT / "build/dev"
-    return programs.Programs(build / "bin", programs.gpu_tests(build, ("-R", devices.REHEARSED_TESTS)), pathlib.Path("/nowhere"), 1)
+    tests = programs.gpu_tests(build, ("-R", devices.REHEARSED_TESTS))
+    beside = [test | {"name": f"{test['name']} beside", "command": [*test["command"], f"--gtest_filter={devices.REHEARSED_BESIDE[test['name']]}"],
+                      "environment": test["environment"] | {"GTEST_TOTAL_SHARDS": "1"}} for test in tests if test["name"] in devices.REHEARSED_BESIDE]
+    return programs.Programs(build / "bin", tests + beside, pathlib.Path("/nowhere"), 1)
 
 
 def main(words):
@@ -89,8 +97,12 @@ def main(words):
         say("no GPU: nvidia-smi names none; the programs are here, nothing was run")
         return NO_GPU
     ends = itertools.accumulate((seconds for _, _, seconds in wanted), initial=began)   # what was built first took of their time
-    went_well = [perform(phase, found, device, model, until) for (phase, model, _), until in zip(wanted, itertools.islice(ends, 1, None))]
-    return 0 if all(went_well) else FAILED
+    reports, went_well = {}, True
+    for (phase, model, _), until in zip(wanted, itertools.islice(ends, 1, None)):
+        if phase not in reports:
+            reports[phase] = Report(folder_of_reports() / file_of(phase, words))
+        went_well &= perform(phase, found, device, model, until, reports[phase])
+    return 0 if went_well else FAILED
 
 
 if __name__ == "__main__":

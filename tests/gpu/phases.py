@@ -36,7 +36,7 @@ def run_test(test, programs, report, scratch, more, limit):
     """Its states as they come, for so many seconds; of a failure the last lines."""
     name, states, last = test["name"], {}, []
     command = [filled(word, programs, scratch) for word in test["command"]]
-    for line in programs.lines(command, test["environment"] | more, limit):
+    for line in programs.lines(command, more | test["environment"], limit):
         status, last = line, [*last[-60:], line]   # what comes last is how it ended
         state = state_of(str(line))
         if state:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 import devices
 import main
@@ -77,8 +78,23 @@ class Phases(unittest.TestCase):
         both = main.FIRST + main.SECOND
         self.assertEqual({phase for phase, _, _ in both}, set(main.PHASES))
         self.assertEqual({model for _, model, _ in both if model}, set(devices.CARD.models))
-        for each in (main.FIRST, main.SECOND):
-            self.assertLessEqual(len(each), MOST_FILES)
+
+    def test_all_of_it_leaves_few_files(self):
+        """Each phase, and each model, says its name; none is lost, and a later command leaves an earlier one's."""
+        def says(_, report, __, model):
+            report.put(model or "said", report.path.stem)
+        found, environment = Fake("exit 0"), mock.patch.dict(os.environ, {"OUT": str(self.folder)})
+        with environment, mock.patch.multiple(phases, **dict.fromkeys(main.PHASES, says)), mock.patch.object(programs, "find", return_value=found), \
+                mock.patch.object(main, "gpus", return_value=["a card"]):
+            self.assertEqual(main.main(["--all"]), 0)
+            files = list(self.folder.iterdir())
+            self.assertEqual(main.main(["--speed", "llama-1b"]), 0)
+        self.assertLessEqual(len(files), MOST_FILES)
+        said = [json.loads(path.read_text()) for path in files]
+        self.assertTrue(all(each["ended"] for each in said))
+        for model in devices.CARD.models:
+            self.assertEqual([each[model] for each in said if model in each], ["speed_all"])
+        self.assertIn("llama-1b", self.read("speed_llama-1b"))
 
     def test_sources_and_the_pack_fit_the_machine(self):
         tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
@@ -106,10 +122,13 @@ class Phases(unittest.TestCase):
         self.assertTrue(all(path.stat().st_size < MOST_BYTES for path in files))
         for name in ("tests", "ranks"):
             self.assertGreater(self.read(name)["counts"]["passed"], 0, name)
+        seen = {test for states in self.read("tests")["tests"].values() for test, state in states.items() if state == "passed"}
+        for test in ("StepGraph.IsCapturedOnceAndReplayedFromThenOn", "NcclTraining.GraphsHoldSumsOfDataRanks", "NcclTraining.AStepCallsItOnceAnExchange"):
+            self.assertIn(test, seen)
         self.assertEqual(len(self.read("measure")["plans"]), len(devices.REHEARSAL.plans))
         self.assertGreater(len(self.read("kernels")["roofline"]), 3)
         for name in devices.REHEARSAL.models:
-            self.assertTrue({"executor_over_strong", "executor_fp8_over_strong"} <= self.read(f"speed_{name}")[name].keys())
+            self.assertTrue({"executor_over_strong", "executor_fp8_over_strong"} <= self.read("speed_rehearse")[name].keys())
 
 
 if __name__ == "__main__":

@@ -17,5 +17,10 @@ TEST(MeasureElementwise, EveryKernelOfALayer) {
   }
 }
 
+TEST(MeasureElementwise, OperandsDiffer) {
+  std::vector<Sample> samples;
+  EXPECT_EQ(makers_of_constants([&](KernelTimer& timer) { measure_elementwise(timer, {}, samples); }), std::set<std::string>{});
+}
+
 }  // namespace
 }  // namespace executor

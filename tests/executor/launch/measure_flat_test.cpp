@@ -29,5 +29,10 @@ TEST(MeasureFlat, LargeBuffersTakeLonger) {
   }
 }
 
+TEST(MeasureFlat, OperandsDiffer) {
+  std::vector<Sample> samples;
+  EXPECT_EQ(makers_of_constants([&](KernelTimer& timer) { measure_flat(timer, samples); }), std::set<std::string>{});
+}
+
 }  // namespace
 }  // namespace executor

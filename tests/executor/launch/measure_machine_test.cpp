@@ -21,5 +21,9 @@ TEST(MeasureMachine, DescribesTheMachine) {
   EXPECT_EQ(profile.date.size(), std::string("2026-01-01").size());
 }
 
+TEST(MeasureMachine, CopiesNumbersThatDiffer) {
+  EXPECT_EQ(makers_of_constants([](KernelTimer& timer) { copy_rate(timer); }), std::set<std::string>{});
+}
+
 }  // namespace
 }  // namespace executor

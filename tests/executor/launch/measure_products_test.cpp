@@ -27,5 +27,10 @@ TEST(MeasureProducts, LeavesOutWhatTakesTooLong) {
   }
 }
 
+TEST(MeasureProducts, OperandsDiffer) {
+  std::vector<Sample> samples;
+  EXPECT_EQ(makers_of_constants([&](KernelTimer& timer) { measure_products(timer, {}, samples); }), std::set<std::string>{});
+}
+
 }  // namespace
 }  // namespace executor

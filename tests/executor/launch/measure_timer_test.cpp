@@ -48,6 +48,15 @@ TEST(MeasureTimer, GradientsDiffer) {
   EXPECT_GT(seen.std().item<double>(), 0.1);
 }
 
+TEST(MeasureTimer, OperandsOfOneNumberAreSeen) {
+  const auto made = makers_of_constants([](KernelTimer& timer) {
+    at::zeros({8}, timer.of(at::kFloat));
+    at::full({1}, 2, timer.of(at::kFloat));
+  });
+  EXPECT_TRUE(made.contains("aten::zeros"));
+  EXPECT_FALSE(made.contains("aten::full")) << "one number";
+}
+
 TEST(MeasureTimer, WhatSurroundsAKernelIsTakenOff) {
   using std::chrono::microseconds;
   const CallTimes calls{
