@@ -1,6 +1,7 @@
 #include "cli/plan_screen.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -65,29 +66,6 @@ Narrowed narrowed(const Rows& rows) {
   return narrow;
 }
 
-// What the short names of cells mean, where they stand in one.
-struct ShortName {
-  bool (*stands)(const sim::ParallelPlan&);
-  std::string_view meaning;
-};
-constexpr ShortName kShortNames[] = {
-    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && !p.reshard_after_forward; },
-     "kept: gathered weights stay from forward until backward"},
-    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.mesh.reshard > 1; },
-     "hpz n: from forward until backward n neighboring ranks keep the weights among them, a secondary partition"},
-    {[](const sim::ParallelPlan& p) { return p.zero_stage == 3 && p.layers_per_unit > 1; }, "by n: n blocks are gathered together"},
-    {[](const sim::ParallelPlan& p) { return p.mesh.replicas > 1; }, "of n: shared by n ranks, and replicated by the others (HSDP)"},
-    {[](const sim::ParallelPlan& p) { return p.mesh.pipeline > 1 && p.chunks > 1; }, "v n: n chunks of the model a stage"},
-};
-
-std::vector<std::string> legend(const std::vector<planner::RankedPlan>& plans) {
-  std::string names;
-  for (const ShortName& name : kShortNames)
-    if (std::any_of(plans.begin(), plans.end(), [&](const planner::RankedPlan& one) { return name.stands(one.plan); }))
-      names += (names.empty() ? "  " : "; ") + std::string(name.meaning);
-  return names.empty() ? std::vector<std::string>{} : std::vector<std::string>{names};
-}
-
 // Of all devices, for 1e9 tokens: money where a price is given, else hours.
 std::string spent(const planner::RankedPlan& plan, double price) {
   const double hours = plan.plan.cluster.devices * 1e9 / plan.result.tokens_per_second / 3600;
@@ -100,19 +78,25 @@ std::string range(const planner::RankedPlan& first, const planner::RankedPlan& l
   return planner::measure_text(objective, first.measure) + " to " + planner::measure_text(objective, last.measure);
 }
 
-// Plans that are as good as the first, for all that is known: shown as one.
-std::string tie(const std::vector<planner::RankedPlan>& plans, planner::Objective objective, double price) {
-  std::string numbers;
-  const planner::RankedPlan* last = &plans.front();
+// Plans that are as good as the first, for all that is known: the first and they.
+struct Tie {
+  std::vector<std::size_t> numbers{1};
+  const planner::RankedPlan* last;
+};
+Tie tie(const std::vector<planner::RankedPlan>& plans) {
+  Tie found{.last = &plans.front()};
   for (std::size_t at = 1; at < plans.size(); ++at) {
     if (plans[at].slower_chance >= planner::kSureOrder) continue;
-    numbers += fmt::format(", {}", at + 1);
-    if (plans[at].measure > last->measure) last = &plans[at];
+    found.numbers.push_back(at + 1);
+    if (plans[at].measure > found.last->measure) found.last = &plans[at];
   }
-  if (numbers.empty()) return "";
-  return fmt::format("  plans 1{} are one tie ({}): that plan 1 is {} holds with less than {:.0f} %", numbers,
-                     range(plans.front(), *last, objective, price), objective == planner::Objective::Step ? "faster" : "ahead",
-                     100 * planner::kSureOrder);
+  return found;
+}
+
+// "1 to 3"; "1, 3" where another one stands between.
+std::string numbers_text(const std::vector<std::size_t>& numbers) {
+  if (numbers.back() == numbers.size() && numbers.size() > 2) return fmt::format("1 to {}", numbers.size());
+  return fmt::format("{}", fmt::join(numbers, ", "));
 }
 
 std::string doubt(const sim::PredictionInterval& interval) {
@@ -180,7 +164,7 @@ std::string order_line(const std::vector<planner::RankedPlan>& plans) {
   for (std::size_t at = 0; at < plans.size(); ++at)
     if (plans[at].order_gain > 0)
       found += fmt::format("{}plan {}: -{}", found.empty() ? "" : ", ", at + 1, sim::percent(plans[at].order_gain));
-  return found.empty() ? "" : "  order searched (csv): " + found + "; proven is what schedules' own orders give";
+  return found.empty() ? "" : "  order searched for its passes: " + found + "; proven is what schedules' own orders give";
 }
 
 // Of the first plan: the training that its step is of.
@@ -209,10 +193,14 @@ Section best_plans(const PlanOptions& options, const planner::SearchRequest& req
   if (const std::string more = lettered(narrow.rows, kShortCell, letters); !more.empty())
     meanings += (meanings.empty() ? "" : ";") + more.substr(1);
   Section section{.heading = "Best plans", .rows = std::move(narrow.rows)};
+  if (const Tie tied = tie(result.ranked); tied.numbers.size() > 1) {
+    section.heading +=
+        fmt::format(": {} are one tie, {}", numbers_text(tied.numbers), range(result.ranked.front(), *tied.last, objective, options.price));
+    section.lines.push_back(fmt::format("  one tie: that plan 1 is {} holds with less than {:.0f} %",
+                                        objective == planner::Objective::Step ? "faster" : "ahead", 100 * planner::kSureOrder));
+  }
   if (!meanings.empty()) section.lines.push_back(meanings);
   if (!narrow.alike.empty()) section.lines.push_back((result.ranked.size() > 1 ? "  in all: " : "  ") + narrow.alike);
-  for (std::string& line : legend(result.ranked)) section.lines.push_back(std::move(line));
-  if (const std::string tied = tie(result.ranked, objective, options.price); !tied.empty()) section.lines.push_back(tied);
   if (const std::string order = order_line(result.ranked); !order.empty()) section.lines.push_back(order);
   if (objective == planner::Objective::TimeToTrain)
     for (std::string& line : training_lines(request, result.ranked.front())) section.lines.push_back(std::move(line));

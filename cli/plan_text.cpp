@@ -38,18 +38,24 @@ std::string expert_name(const sim::ParallelPlan& plan) {
   return std::to_string(plan.mesh.expert) + (plan.mesh.cuts_experts_apart() ? fmt::format(" x tensor {}", plan.mesh.expert_cut()) : "");
 }
 
-// "3 kept": gathered weights stay until the backward; "3 hpz 8": a secondary partition over 8 neighbours. "3 by 4": in units of 4 layers.
+// "3"; "3 (weights kept until backward)"; "3 (8 neighbours keep weights until backward, units of 4 blocks)"; "1 (shards over 8 ranks, replicated)".
 std::string zero_name(const sim::ParallelPlan& plan) {
-  std::string name = std::to_string(plan.zero_stage);
-  if (plan.zero_stage < 3) return name;
-  if (!plan.reshard_after_forward) name += " kept";
-  if (plan.mesh.reshard > 1) name += fmt::format(" hpz {}", plan.mesh.reshard);
-  if (plan.layers_per_unit > 1) name += fmt::format(" by {}", plan.layers_per_unit);
-  return name;
+  std::vector<std::string> words;
+  if (plan.mesh.replicas > 1) words.push_back(fmt::format("shards over {} ranks, replicated", plan.mesh.shards()));
+  const bool gathers = plan.zero_stage == 3;
+  if (gathers && !plan.reshard_after_forward) words.emplace_back("weights kept until backward");
+  if (gathers && plan.mesh.reshard > 1)
+    words.push_back(fmt::format("{} neighbours keep weights until {}", plan.mesh.reshard, sim::at(sim::kKeptUntilNames, plan.kept_until)));
+  if (gathers && plan.layers_per_unit > 1) words.push_back(fmt::format("units of {} blocks", plan.layers_per_unit));
+  return std::to_string(plan.zero_stage) + (words.empty() ? "" : fmt::format(" ({})", fmt::join(words, ", ")));
 }
 
-// " of 8": shards of 8 ranks, replicated.
-std::string replicas_name(const sim::ParallelPlan& plan) { return plan.mesh.replicas > 1 ? fmt::format(" of {}", plan.mesh.shards()) : ""; }
+// "interleaved, 4 chunks"; of an order that no schedule has, a CSV's or one searched for its passes: "order of its own".
+std::string schedule_name(const sim::ParallelPlan& plan) {
+  if (plan.mesh.pipeline == 1) return "-";
+  const std::string name = plan.written_order ? "order of its own" : plan.schedule;
+  return name + (plan.chunks > 1 ? ", " + sim::counted(plan.chunks, "chunk") : "");
+}
 
 // "4 ring".
 std::string context_name(const sim::ParallelPlan& plan) {
@@ -135,14 +141,13 @@ Row header() {
 
 Row cells(std::size_t number, const planner::RankedPlan& ranked) {
   const sim::ParallelPlan& plan = ranked.plan;
-  const std::string schedule = plan.mesh.pipeline == 1 ? "-" : plan.schedule + (plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "");
   return {std::to_string(number),
           std::to_string(plan.mesh.data),
           std::to_string(plan.mesh.tensor),
           std::to_string(plan.mesh.pipeline),
-          schedule,
+          schedule_name(plan),
           fmt::format("{} x {}", plan.num_microbatches(), plan.microbatch_size),
-          zero_name(plan) + replicas_name(plan),
+          zero_name(plan),
           recompute_name(plan),
           plan.sequence_parallel ? "yes" : "no",
           sim::to_text(sim::to_seconds(ranked.result.step_time)),
@@ -292,13 +297,12 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 }
 
 std::string plan_summary(const sim::ParallelPlan& plan) {
-  const std::string replicas = plan.mesh.replicas > 1 ? fmt::format(" ({} replicas)", plan.mesh.replicas) : "";
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", expert_name(plan)) : "";
-  return fmt::format("data {}{}{}{} x tensor {} x pipeline {}, {}{}, {} of {}, zero{}{}, recompute {}{}", plan.mesh.data, replicas, context,
-                     experts, plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? plan.schedule : "one stage",
-                     plan.chunks > 1 ? fmt::format(" v{}", plan.chunks) : "", sim::counted(plan.num_microbatches(), "microbatch"),
-                     plan.microbatch_size, zero_name(plan), sim::reduces_each(plan) ? " of each microbatch" : "", recompute_name(plan),
+  return fmt::format("data {}{}{} x tensor {} x pipeline {}, {}, {} of {}, zero {}{}, recompute {}{}", plan.mesh.data, context, experts,
+                     plan.mesh.tensor, plan.mesh.pipeline, plan.mesh.pipeline > 1 ? schedule_name(plan) : "one stage",
+                     sim::counted(plan.num_microbatches(), "microbatch"), plan.microbatch_size, zero_name(plan),
+                     sim::reduces_each(plan) ? ", reduced each microbatch" : "", recompute_name(plan),
                      host_name(plan) == "-" ? "" : ", on the host: " + host_name(plan)) +
          (other_fields(plan) == "-" ? "" : ", " + other_fields(plan));
 }

@@ -19,7 +19,7 @@ std::string margin_text(double gap);                                   // "more 
 std::string nothing_better(planner::Objective objective, double gap);  // "no plan takes more than 1.2 % less energy"
 std::string proof_in_short(const planner::SearchResult& result, planner::Objective objective = planner::Objective::Step);
 
-// "data 2 x tensor 1 x pipeline 2, 1f1b, 4 microbatches of 1, zero0, recompute none"
+// "data 2 x tensor 1 x pipeline 2, 1f1b, 4 microbatches of 1, zero 0, recompute none"
 std::string plan_summary(const sim::ParallelPlan& plan);
 
 }  // namespace cli

@@ -1,5 +1,5 @@
-// Words of a plan that change its time or memory and that no search chooses of its own accord, with the reason: each word of the layout is an axis or stands
-// here, or is an axis that is asked for. What other values would gain: docs/figures/planner.md, "What is not searched"; `check` tries those that programs have
+// Words of a plan that change its time or memory and that no search chooses of its own accord, with the reason: each word of the layout is an axis with several
+// values or stands here; axes that are asked for (--fix) have one. What other values would gain: docs/figures/planner.md, "What is not searched"; `check` tries those that programs have
 // (planner/improvements.h).
 #pragma once
 

@@ -1,4 +1,4 @@
-"""Writes the table of words that are not searched in docs/figures/planner.md: what each gains at most in the best plans of six questions.
+"""Writes the table of words that are not searched in docs/figures/planner.md: what each gains at most in the best plans of six questions, or of one of its own.
 
 usage: unsearched_table.py MESHWRIGHT   (build/planner/bin/meshwright)
 """
@@ -22,16 +22,26 @@ QUESTIONS = (  # model, cluster, devices, batch, sequence, further options
     ("gpt2-xl", "v100-16gb-sxm2", 16, 512, 1024, "--precision", "fp16", "--fix", "zero=1"),
 )
 TRIED = {
-    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 4), "prefetch": (0, 2, 3), "persistence_threshold": (100_000, 10_000_000),
+    "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 3), "prefetch": (0, 2, 3), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
-    "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,),
+    "cuda_graphs": ("per_layer", "full_iteration"), "delay_wgrad": (True,), "direct_source": (True,), "paged_optimizer": (True,), "optimizer_in_backward": (True,),
+    "on_drive": ("optimizer", "both"), "offload_share": (0.9, 0.75, 0.5),
+}
+ON_HOST = ("llama-3-70b", "h100-80gb-sxm", 8, 64, 4096, "--offload", "--fix", "zero=3", "--fix", "offload_optimizer=true", "--fix", "offload_parameters=true")
+# Words that are of none of these plans: the question whose best plan has each, and what that plan is besides.
+OWN = {
+    "microbatch_group": ("GPT-3 175B on 1,024, interleaved, in 48 GiB", ("gpt3-175b", "h100-80gb-sxm", 1024, 1536, 2048, "--fix", "schedule=interleaved", "--memory-limit", "48 GiB"), {}),
+    "direct_source": ("BART-large on 8 A100 PCIe, 8 stages", ("bart", "a100-40gb-pcie", 8, 64, 1024, "--fix", "pipeline=8", "--fix", "schedule=1f1b", "--fix", "microbatch=2"), {}),
+    "on_drive": ("Llama-3-70B on 8, weights and states on the host", ON_HOST, {}),
+    "offload_share": ("Llama-3-8B on 4, states on the host", ("llama-3-8b", "h100-80gb-sxm", 4, 64, 4096, "--offload", "--fix", "zero=2", "--fix", "offload_optimizer=true"), {}),
+    "optimizer_in_backward": ("Llama-3-8B on 8, a microbatch a step", ("llama-3-8b", "h100-80gb-sxm", 8, 8, 8192, "--fix", "zero=3", "--fix", "data=8", "--fix", "microbatch=1"), {"gradient_clip": 0}),
 }
 # Words of planner/unsearched.cpp that no value is tried of: they belong to another word, change what is trained, or follow from the plan.
 UNTRIED = {
-    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size", "optimizer_in_backward": "trains without clipping, one microbatch a step", "paged_optimizer": "a habit of the optimizer's library",
-    "weight_sync": "belongs to state_shards", "kept_until": "belongs to reshard_ranks", "offload_share": "goes with an optimizer on the host, which none of these questions needs",
-    "on_drive": "goes with an optimizer on the host, which none of these questions needs", "expert_loads": "is no choice",
+    "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
+    "weight_sync": "belongs to state_shards", "kept_until": "belongs to reshard_ranks", "expert_loads": "is no choice",
+    "slices": "an axis: asked_table.py", "context_inner": "an axis: asked_table.py",
     "mtp_apart": "is of the network, which predicts further tokens in none of these questions", "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained", "attention": "which kernels there are is known where the program runs",
 }
 
@@ -49,10 +59,20 @@ def simulated(program, plan):
     return json.loads(answer.stdout)["result"] if answer.returncode == 0 else None
 
 
+def bart(folder):
+    """Its config.json, as a published row has it."""
+    rows = json.loads((ROOT / "profiles" / "published" / "words.json").read_text())
+    config = next(row["workload"]["config"] for row in rows if row["source"]["key"] == "dle-bart")
+    path = pathlib.Path(folder) / "config.json"
+    path.write_text(json.dumps(config))
+    return str(path)
+
+
 def planned(program, question):
     model, cluster, devices, batch, sequence, *more = map(str, question)
     with tempfile.TemporaryDirectory() as folder:
         plan = pathlib.Path(folder) / "plan.json"
+        model = bart(folder) if model == "bart" else model
         subprocess.run([program, "plan", "--model", model, "--cluster", cluster, "--devices", devices, "--global-batch", batch, "--sequence", sequence, *more,
                         "-o", plan], capture_output=True, cwd=ROOT, check=True)
         return json.loads(plan.read_text())
@@ -69,16 +89,24 @@ def changes(program, plans, word, value):
             yield (100 * (after["step_time_seconds"] / before["step_time_seconds"] - 1), (after["peak_memory_bytes"] - before["peak_memory_bytes"]) / 2**30)
 
 
+def plan_of(program, word):
+    """Of its own question."""
+    _, question, training = OWN[word]
+    plan = planned(program, question)
+    return {**plan, "training": {**plan["training"], **training}}
+
+
 def rows(program):
     plans = [planned(program, question) for question in QUESTIONS]
     yield "| word | value | plans that may have it | change of the step, % | of the memory, GiB |\n|---|---|---|---|---|"
     for word, values in TRIED.items():
+        its = [plan_of(program, word)] if word in OWN else plans
         for value in values:
-            found = sorted(changes(program, plans, word, value))
+            found = sorted(changes(program, its, word, value))
             if found:
                 memory = [change for _, change in found]
                 text = json.dumps(value).strip('"') + (" x stages" if word in MULTIPLES else "")
-                yield f"| {word} | {text} | {len(found)} | {found[0][0]:+.2f} to {found[-1][0]:+.2f} | {min(memory):+.1f} to {max(memory):+.1f} |"
+                yield f"| {word} | {text} | {OWN[word][0] if word in OWN else len(found)} | {found[0][0]:+.2f} to {found[-1][0]:+.2f} | {min(memory):+.1f} to {max(memory):+.1f} |"
 
 
 if __name__ == "__main__":

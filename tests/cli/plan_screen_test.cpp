@@ -55,7 +55,7 @@ TEST(PlanScreen, FitsOneScreen) {
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) EXPECT_LE(line.size(), 100U) << line;
   EXPECT_LE(count, 40);
-  EXPECT_THAT(screen_of(result), HasSubstr("kept: gathered weights stay"));
+  EXPECT_THAT(screen_of(result), HasSubstr("zero 3 (weights kept until backward)"));
   EXPECT_THAT(screen_of(result), Not(HasSubstr("rrrr")));
   planner::SearchRequest whole;
   whole.objective = planner::Objective::TimeToTrain;
@@ -119,7 +119,10 @@ TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
     result.ranked[at].result.step_time = sim::SimTime((10 + static_cast<std::int64_t>(at)) * 1'000'000'000'000);
     result.ranked[at].measure = 10 + static_cast<double>(at);
   }
-  EXPECT_THAT(screen_of(result), HasSubstr("plans 1, 2, 3 are one tie (10.0 s to 12.0 s)"));
+  EXPECT_THAT(screen_of(result), HasSubstr("Best plans: 1 to 3 are one tie, 10.0 s to 12.0 s\n"));
+  std::swap(result.ranked[2].slower_chance, result.ranked[3].slower_chance);
+  EXPECT_THAT(screen_of(result), HasSubstr("Best plans: 1, 2, 4 are one tie, 10.0 s to 13.0 s\n"));
+  std::swap(result.ranked[2].slower_chance, result.ranked[3].slower_chance);
   planner::SearchRequest cheapest;
   cheapest.objective = planner::Objective::Cost;
   PlanOptions priced;
@@ -127,8 +130,8 @@ TEST(PlanScreen, PlansWhoseOrderIsUnsureAreOneTie) {
   for (planner::RankedPlan& plan : result.ranked) plan.result.tokens_per_second = 1e9 / 3600 / plan.measure;
   for (planner::RankedPlan& plan : result.ranked) plan.plan.cluster.devices = 1;
   const auto screen = [&](const PlanOptions& options) { return plan_screen(options, cheapest, result, Console(Form::Json)); };
-  EXPECT_THAT(screen(priced), HasSubstr("are one tie (20.00 to 24.00 a 1e9 tokens)"));
-  EXPECT_THAT(screen({}), HasSubstr("are one tie (10.00 h to 12.00 h a 1e9 tokens)"));
+  EXPECT_THAT(screen(priced), HasSubstr("are one tie, 20.00 to 24.00 a 1e9 tokens"));
+  EXPECT_THAT(screen({}), HasSubstr("are one tie, 10.00 h to 12.00 h a 1e9 tokens"));
   for (planner::RankedPlan& plan : result.ranked) plan.slower_chance = 0.9;
   EXPECT_THAT(screen_of(result), Not(HasSubstr("tie")));
 }

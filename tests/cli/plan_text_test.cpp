@@ -70,11 +70,32 @@ TEST(PlanText, WhenGradientsAreReducedStandsWherePlansDiffer) {
   result.ranked.front().plan.accumulation = sim::Accumulation::ReduceEach;
   EXPECT_THAT(text(result), testing::ContainsRegex("data  reduced  tensor(.|\n)*1 +4 +each (.|\n)*2 +2 +last "));
   EXPECT_EQ(plan_summary(result.ranked.front().plan),
-            "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero0 of each microbatch, recompute none");
+            "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero 0, reduced each microbatch, recompute none");
 }
 
 TEST(PlanText, SummaryIsOneLine) {
-  EXPECT_EQ(plan_summary(ranked(4, "").plan), "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero0, recompute none");
+  EXPECT_EQ(plan_summary(ranked(4, "").plan), "data 4 x tensor 1 x pipeline 1, one stage, 2 microbatches of 1, zero 0, recompute none");
+}
+
+// No cell needs a legend: what a stage keeps, and what an order is, stands in words.
+TEST(PlanText, CellsSayWhatTheyMean) {
+  sim::ParallelPlan plan = ranked(8, "").plan;
+  plan.zero_stage = 3;
+  plan.mesh.reshard = 4;
+  plan.layers_per_unit = 2;
+  EXPECT_THAT(plan_summary(plan), HasSubstr("zero 3 (4 neighbours keep weights until backward, units of 2 blocks)"));
+  plan.kept_until = sim::KeptUntil::Step;
+  EXPECT_THAT(plan_summary(plan), HasSubstr("4 neighbours keep weights until step"));
+  plan.mesh.reshard = plan.layers_per_unit = 1;
+  plan.reshard_after_forward = false;
+  plan.mesh.replicas = 4;
+  EXPECT_THAT(plan_summary(plan), HasSubstr("zero 3 (shards over 2 ranks, replicated, weights kept until backward)"));
+  plan.mesh.pipeline = plan.chunks = 2;
+  plan.schedule = "interleaved";
+  EXPECT_THAT(plan_summary(plan), HasSubstr("pipeline 2, interleaved, 2 chunks"));
+  plan.schedule = "csv";
+  plan.written_order.emplace();
+  EXPECT_THAT(plan_summary(plan), HasSubstr("pipeline 2, order of its own, 2 chunks"));
 }
 
 }  // namespace

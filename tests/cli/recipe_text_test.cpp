@@ -21,7 +21,7 @@ TEST(RecipeText, SaysWhatAPlanBecame) {
   const sim::ImportedPlan imported{sim::testing::tiny_plan({.data = 2}), &sim::kMegatron, {}};
   EXPECT_EQ(
       import_text(imported, "p.json"),
-      "Megatron-LM core_v0.16.1\n\ndata 2 x tensor 1 x pipeline 1, one stage, 4 microbatches of 1, zero0, recompute none\n\nPlan file: "
+      "Megatron-LM core_v0.16.1\n\ndata 2 x tensor 1 x pipeline 1, one stage, 4 microbatches of 1, zero 0, recompute none\n\nPlan file: "
       "p.json, to be priced with the speed of meshwright on test-machine (meshwright simulate says what it costs)");
 }
 

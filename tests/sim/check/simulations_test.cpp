@@ -1,6 +1,7 @@
 // Both checkers over what lower() and the engine make of random plans.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <array>
 
 #include "sim/check/checkers.h"
@@ -407,6 +408,70 @@ TEST(Simulations, OfStepsInTheBackwardPassTheCheckers) {
   }
   EXPECT_GT(seen, 30);
   EXPECT_GT(sharded, 8);
+}
+
+// States and weights on drives, loads of experts, sums in switches: each is drawn, and moves steps.
+TEST(Simulations, OfDrivesLoadsAndSwitchesPassTheCheckers) {
+  struct Word {
+    bool (*is_said)(const ParallelPlan&);
+    void (*leave_out)(ParallelPlan&);
+    int seen = 0, moved = 0;
+  };
+  Word words[] = {{[](const ParallelPlan& p) { return p.on_drive != OnDrive::None; }, [](ParallelPlan& p) { p.on_drive = OnDrive::None; }},
+                  {[](const ParallelPlan& p) { return p.workload.expert_loads.kind != LoadKind::AsRecorded; },
+                   [](ParallelPlan& p) { p.workload.expert_loads = {}; }},
+                  {[](const ParallelPlan& p) { return p.cluster.hardware.inter_node.switch_sums; },
+                   [](ParallelPlan& p) { p.cluster.hardware.inter_node.switch_sums = false; }}};
+  testing::PlanGenerator generator(73);
+  for (int i = 0; i < 800; ++i) {
+    const ParallelPlan plan = generator.next_with_surroundings(DeviceKind::Gpu);
+    const bool is_rare = words[0].is_said(plan);  // the others are soon seen
+    if (!is_rare && (i >= 200 || std::ranges::none_of(words, [&](const Word& word) { return word.is_said(plan); }))) continue;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+    const SimTime step = simulate(make_model_graph(plan), plan).step_time;
+    for (Word& word : words) {
+      if (!word.is_said(plan)) continue;
+      ParallelPlan without = plan;
+      word.leave_out(without);
+      ++word.seen;
+      word.moved += simulate(make_model_graph(without), without).step_time != step ? 1 : 0;
+    }
+  }
+  for (const Word& word : words) {
+    EXPECT_GT(word.seen, 8);
+    EXPECT_GT(word.moved, 5);
+  }
+}
+
+// The least memory of a device in which nothing has room beside that.
+Bytes memory_for(Cluster cluster, Bytes peak) {
+  Bytes& memory = cluster.hardware.memory;
+  memory = Bytes(std::int64_t{1} << 40);
+  const Bytes wide = usable_memory(cluster), half = memory / 2, all = memory;
+  memory = half;
+  const double share = static_cast<double>((wide - usable_memory(cluster)).value()) / static_cast<double>(half.value());
+  return all - Bytes(static_cast<std::int64_t>(static_cast<double>((wide - peak).value()) / share));
+}
+
+// Moments in managed memory on devices that have no room beside the peak of all else: updates bring them in.
+TEST(Simulations, OfMomentsThatPagePassTheCheckers) {
+  testing::PlanGenerator generator(79);
+  int seen = 0, longer = 0;
+  for (int i = 0; i < 80; ++i) {
+    ParallelPlan plan = generator.next_with_surroundings(DeviceKind::Gpu);
+    plan.paged_optimizer = true;
+    if (!violations(plan).empty()) continue;
+    plan.cluster.hardware.memory = Bytes(std::int64_t{1} << 40);
+    const SimulationResult roomy = simulate(make_model_graph(plan), plan);
+    plan.cluster.hardware.memory = memory_for(plan.cluster, roomy.peak_memory);
+    const SimulationResult tight = simulate(make_model_graph(plan), plan);
+    EXPECT_GT(tight.host_memory, roomy.host_memory) << testing::describe(plan);
+    ++seen;
+    longer += tight.step_time > roomy.step_time ? 1 : 0;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+  }
+  EXPECT_GT(seen, 20);
+  EXPECT_GT(longer, 15);
 }
 
 }  // namespace

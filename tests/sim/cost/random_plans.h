@@ -53,6 +53,9 @@ class PlanGenerator {
     }
   }
 
+  // With words, too, of what stands around the devices: drives, routers, managed memory, switches.
+  ParallelPlan next_with_surroundings(DeviceKind kind) { return with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind))))); }
+
  private:
   // Layers of other sorts, where the plan allows them; drawn apart, so that all else of a plan is drawn as without them.
   ParallelPlan with_layers(const ParallelPlan& plan) {
@@ -125,6 +128,38 @@ class PlanGenerator {
     if (!plan.offload_optimizer || drawn % 2 > 0) return plan;
     ParallelPlan other = plan;
     other.offload_share = drawn / 2 % 2 > 0 ? 0.3 : 0.75;
+    return violations(other).empty() ? other : plan;
+  }
+  // What of the host lies on its drives, in half of the plans where something does; drawn apart, too.
+  ParallelPlan with_drives(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 15}, drives_drawn_++);
+    if (!plan.offload_optimizer || drawn % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.on_drive = plan.offload_parameters ? static_cast<OnDrive>(1 + drawn / 2 % 3) : OnDrive::Optimizer;
+    return violations(other).empty() ? other : plan;
+  }
+  // How tokens meet experts, in three of four plans that have some; drawn apart, too.
+  ParallelPlan with_loads(const ParallelPlan& plan) {
+    constexpr std::string_view kLoads[] = {"", "even", "spread 0.6", "list 4 1 2 3"};
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 16}, loads_drawn_++);
+    if (!plan.model.experts) return plan;
+    ParallelPlan other = plan;
+    std::vector<Violation> wrong;
+    other.workload.expert_loads = parse_expert_loads(kLoads[drawn % 4], wrong);
+    return violations(other).empty() ? other : plan;
+  }
+  // In a third of the plans that may have them; drawn apart, too.
+  ParallelPlan with_paged_moments(const ParallelPlan& plan) {
+    if (random_bits(RandomKey{key_.value + 17}, paged_drawn_++) % 3 > 0) return plan;
+    ParallelPlan other = plan;
+    other.paged_optimizer = true;
+    return violations(other).empty() ? other : plan;
+  }
+  // Switches between nodes that add up, in half of the plans whose links are priced by clocks; drawn apart, too.
+  ParallelPlan with_switch_sums(const ParallelPlan& plan) {
+    if (!plan.cluster.hardware.kernels || random_bits(RandomKey{key_.value + 18}, sums_drawn_++) % 2 > 0) return plan;
+    ParallelPlan other = plan;
+    other.cluster.hardware.inter_node.switch_sums = true;
     return violations(other).empty() ? other : plan;
   }
   // Of half of the plans whose neighbours keep weights; drawn apart, too.
@@ -329,7 +364,7 @@ class PlanGenerator {
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
                 share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
-                numbers_drawn_ = 0, apart_drawn_ = 0;
+                numbers_drawn_ = 0, apart_drawn_ = 0, drives_drawn_ = 0, loads_drawn_ = 0, paged_drawn_ = 0, sums_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -349,7 +384,9 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + " prefetch " + std::to_string(plan.prefetch) +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
-         (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " unit" +
+         (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " drives " +
+         std::string(kOnDriveNames[static_cast<std::size_t>(plan.on_drive)]) + (plan.paged_optimizer ? " paged" : "") + " loads (" +
+         to_text(plan.workload.expert_loads) + ")" + (plan.cluster.hardware.inter_node.switch_sums ? " sums in the switch" : "") + " unit" +
          std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
          (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
