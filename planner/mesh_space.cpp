@@ -123,8 +123,8 @@ void MeshEnumerator::add_products() {
         for (const std::int32_t data : datas_) {
           if (std::int64_t{tensor} * pipeline * context * data != request_.cluster.devices) continue;
           space_.possible = true;
-          const std::int32_t inner = context > 1 ? fixed_.at.mesh.context_inner : 1;  // of its own accord none
-          add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context, .context_inner = inner});
+          const std::int32_t inner = fixed_.at.mesh.context_inner;  // of its own accord none
+          if (inner == 1 || context > 1) add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context, .context_inner = inner});
         }
 }
 

@@ -37,10 +37,11 @@ std::vector<bool> ShardingSpace::reshards(std::int32_t zero_stage) const {
   return fixed_.has("reshard") ? std::vector{fixed_.at.reshard} : std::vector{true, false};
 }
 
-// All shards, or those of a node.
+// All shards, or those of a node. A size that was asked for leaves out who has none.
 std::vector<std::int32_t> ShardingSpace::reshard_sizes(const PlanCandidate& candidate) const {
   const sim::DeviceMesh& mesh = candidate.mesh;
-  if (candidate.zero_stage < 3 || !candidate.reshard) return {1};
+  const bool is_asked = fixed_.has("reshard_ranks") && fixed_.at.reshard_ranks > 1;
+  if (candidate.zero_stage < 3 || !candidate.reshard) return is_asked ? std::vector<std::int32_t>{} : std::vector{1};
   if (fixed_.has("reshard_ranks")) return {fixed_.at.reshard_ranks};
   const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
   const bool fills_node =
@@ -49,8 +50,8 @@ std::vector<std::int32_t> ShardingSpace::reshard_sizes(const PlanCandidate& cand
 }
 
 std::vector<std::int32_t> ShardingSpace::unit_sizes(const PlanCandidate& at) const {
-  if (at.zero_stage < 3) return {1};
-  if (fixed_.has("layers_per_unit")) return {fixed_.at.layers_per_unit};
+  if (fixed_.has("layers_per_unit") && (at.zero_stage == 3 || fixed_.at.layers_per_unit == 1)) return {fixed_.at.layers_per_unit};
+  if (at.zero_stage < 3) return fixed_.has("layers_per_unit") ? std::vector<std::int32_t>{} : std::vector{1};
   const std::int64_t parts = std::int64_t{at.mesh.pipeline} * at.chunks, most = (request_.model.inner_layers() + parts - 1) / parts;
   std::int64_t block = 0;  // a rank's parameters of the last one: with experts where some blocks have them
   for (const sim::Parameter& parameter : model_.layers[sim::count_of(model_.num_blocks())].parameters)

@@ -44,6 +44,17 @@ TEST(ShardingSpace, WhoReshardsKeepsWeightsWithAllOrANode) {
   EXPECT_EQ(ranks, std::set<std::int32_t>({1, 4}));
 }
 
+// A word that was asked for leaves out plans in which it would mean nothing.
+TEST(ShardingSpace, WhatWasAskedForIsNotLeftUnused) {
+  Sharded near, wide;
+  near.request.fixed = {{"reshard_ranks", "4"}};
+  wide.request.fixed = {{"layers_per_unit", "2"}};
+  const std::vector<PlanCandidate> kept = near.of({.mesh = {.data = 8}}), joined = wide.of({.mesh = {.data = 8}});
+  EXPECT_EQ(stages(kept), std::set<std::int32_t>({3}));
+  EXPECT_EQ(stages(joined), std::set<std::int32_t>({3}));
+  for (const PlanCandidate& at : kept) EXPECT_TRUE(at.reshard && at.reshard_ranks == 4);
+}
+
 TEST(ShardingSpace, WhatTheProgramHasNoWordsForIsToldOnce) {
   Sharded sharded;
   sharded.request.why_not = [](const sim::ParallelPlan& plan) {
