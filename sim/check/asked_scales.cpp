@@ -44,7 +44,7 @@ Sharers of_weights(const ParallelPlan& plan, const CheckedProduct& product) {
 
 // Each context rank has a stretch of a sample, or two, the second counted from its end. Tiles begin with the sample.
 bool tears_tiles(const ParallelPlan& plan, std::int64_t side) {
-  const std::int64_t stretches = plan.mesh.context * (plan.context_algorithm == ContextAlgorithm::AllToAll ? 1 : 2);
+  const std::int64_t stretches = std::int64_t{plan.mesh.context} * (plan.context_algorithm == ContextAlgorithm::AllToAll ? 1 : 2);
   return plan.context_by_document || plan.workload.sequence / stretches % side > 0;
 }
 
