@@ -36,11 +36,6 @@ void check(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const si
   if (!broken.empty()) throw std::logic_error("the checkers found:" + joined);
 }
 
-void require_judged(const sim::ParallelPlan& plan) {
-  const std::string why = sim::why_not_judged(plan);
-  if (!why.empty()) throw sim::InputError("--check", {{"", why, "leave --check out, or use fp8:delayed"}});
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream stream(text);
@@ -122,7 +117,6 @@ int run(const SimulateOptions& options, const Console& console) {
   sim::ParallelPlan plan = sim::load_plan(options.plan);
   require_outputs(outputs_of(options, plan), {options.plan, options.order == kSearched ? std::string() : options.order});
   if (!options.order.empty()) take_order(plan, options.order);
-  if (options.check) require_judged(plan);
   console.note(sim::notes(plan));
   const bool wants_timeline =
       options.text || options.check || !options.timeline.empty() || !options.memory_snapshot.empty() || !options.chakra.empty();

@@ -8,6 +8,7 @@
 
 #include "executor/model/gradient_place.h"
 #include "executor/training/precision.h"
+#include "sim/plan/repeated_blocks.h"
 
 namespace executor {
 
@@ -165,9 +166,10 @@ bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {
   return !is_last_segment(key) || sim::LayerIndex(key.layer.value() + 1) < plan_.layers(key.stage, key.chunk).end;
 }
 
-// What a feed-forward puts out is made again where a norm behind it reads it in the backward.
+// What a feed-forward puts out is made again where a norm behind it reads it in the backward, and where its end is a task of its own.
 bool PipelineStage::ends_recomputation(const sim::TaskKey& key) const {
-  return ends_again(key) && (recomputes_module(key) || !segment_of(key).norm_behind());
+  const bool has_end = sim::repeats_to_end(plan_) && (shares_tensors() || block(key).experts);
+  return ends_again(key) && (recomputes_module(key) || !segment_of(key).norm_behind()) && !has_end;
 }
 
 at::Tensor PipelineStage::norm_behind(const sim::TaskKey& key, ResidualStream stream) {
@@ -289,7 +291,7 @@ void PipelineStage::residual_of_rows(const sim::TaskKey& key) {
   const at::Tensor own = segment.rows().of(sum);
   own.add_(product.view_as(own), plan_.model.residual_factor);
   if (segment.norm_behind()) segment.rows().put(sum, norm_behind(key, {.value = segment.rows().taken(sum), .addend = {}}));
-  if (key.phase == sim::Phase::Recompute && is_last_segment(key)) again_ = {};
+  if (ends_again(key)) again_ = {};
 }
 
 void PipelineStage::residual_of_rows_backward(const sim::TaskKey& key) {

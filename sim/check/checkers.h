@@ -15,9 +15,6 @@ namespace sim {
 // gathered bytes equal the parameters'; no cycle (a cycle is named); every collective on all members of its group in the same order.
 std::vector<std::string> check_graph(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph);
 
-// Scales of 8 bit that CPU ranks agree on inside computations: of tensor ranks in dense blocks the messages are known here. Others': why the graph is not judged.
-std::string why_not_judged(const ParallelPlan& plan);
-
 // The timeline against the graph: every task once; no overlap on a stream; dependencies kept; rendezvous simultaneous;
 // memory never negative and back at its resident value.
 // Where steps cross: with what a step takes, if each is like the one before, and memory is at the end what it was at the beginning.

@@ -30,76 +30,43 @@ void StageWork::say_word(std::string_view word, TaskKey key) {
   next(key, (word == "max" ? statistics : word == "sum" ? statistics * 2 : element * (rows * model_.config.hidden) * width) * heads_);
 }
 
+std::int64_t StageWork::source_tokens() const {
+  const std::int64_t heard = plan_.model.encoder->frames, usual = heard > 0 ? heard : plan_.workload.sequence / 2,
+                     said = plan_.model.source_tokens;
+  return plan_.microbatch_size * (said > 0 ? said : usual);
+}
+
 // Of an encoder and a decoder (T5, BART), each layer for its own tokens; but where a decoder's second half begins, what it reads of the source goes with
 // them: gathered in front of the products, or summed behind their gradients.
 std::int64_t StageWork::tokens_of(std::string_view word, const TaskKey& key) const {
   if (!plan_.model.encoder || key.layer == LayerIndex(0)) return tokens();
-  const std::int64_t heard = plan_.model.encoder->frames, usual = heard > 0 ? heard : plan_.workload.sequence / 2,
-                     said = plan_.model.source_tokens, source = said > 0 ? said : usual,
-                     block = key.layer.value() - 1 - plan_.model.encoder->layers;
   const char entering = key.phase != Phase::Backward ? '>' : plan_.sequence_parallel ? '<' : '+';
-  if (key.layer != model_.head() && block < 0) return plan_.microbatch_size * source;
-  const bool reads_source = key.layer != model_.head() && block % 2 == 1 && says_mixer_ && word.front() == entering;
-  return reads_source ? tokens() : plan_.microbatch_size * (plan_.workload.sequence - source);
+  const bool enters = key.layer != model_.head() && reads_source(key.layer) && says_mixer_ && word.front() == entering;
+  return enters ? tokens() : rows_of(key.layer);
 }
 
 void StageWork::say(std::string_view words, const TaskKey& key) {
   says_mixer_ = words.starts_with("attention");
+  const bool has_tail = words.find("mlp_residual") != std::string_view::npos;  // by itself
   std::istringstream text{std::string(words)};
   for (std::string word; text >> word;)
     if (word == "attention" && says_linear_ && plan_.mesh.context > 1)
       scan(key);
-    else if (word.starts_with("attention") && says_linear_)
+    else if (word.starts_with("attention") && says_linear_) {
       say_word("linear_" + word, key);
-    else if (word == "attention" && key.slice.exists())
+      if (word == "attention") ask(key, narrow_products());
+    } else if (word == "attention" && key.slice.exists())
       attend_slice(key);
     else if (word == "attention" && (plan_.mesh.context > 1 || meets_at_heads(key)))
       attend(key);
     else if (word == "mlp" && is_routed(key.layer))
       ask_experts(key);
     else {
-      say_word(word, key);
-      if (word == "attention" || word == "mlp") ask_for_scales(key, word == "mlp" ? feed_forward(key) : projections(key));
+      word == "attention" ? say_projection(word, key) : say_word(word, key);
+      Products products = word == "mlp" ? feed_forward(key) : Products{};
+      if (word == (has_tail ? "mlp_residual" : "mlp")) std::ranges::copy(layer_inputs(), std::back_inserter(products));
+      ask(key, std::move(products));
     }
-}
-
-// What a block multiplies by: of two products in a row the first one's matrix is cut by outputs, the second one's by inputs.
-StageWork::Products StageWork::projections(const TaskKey& key) const {
-  const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
-  return {.hidden = plan_.model.hidden, .made = columns_of_heads(key), .read = sizes.heads * sizes.head_dim, .rows = tokens()};
-}
-
-StageWork::Products StageWork::feed_forward(const TaskKey& key) const {
-  const std::int64_t ffn = sizes_of(plan_.model, key.layer.value() - 1).ffn;
-  return {.hidden = plan_.model.hidden, .made = ffn * (plan_.model.gated_mlp ? 2 : 1), .read = ffn, .rows = tokens()};
-}
-
-// Scales of whole tensors or of rows, found in this step, as torchao has them of shards (an amax of a DTensor is all-reduced), of CPU ranks. Tensor ranks have
-// parts of matrices, context ranks of tokens. Of the experts of a rank each one's with the rows of each microbatch: as many as there are experts in the layer.
-void StageWork::ask_for_scales(TaskKey key, const Products& products) {
-  const auto scales = plan_.workload.precision.scales();
-  const bool by_row = scales == ScaleRecipe::Rowwise, backward = key.phase == Phase::Backward, cut = plan_.mesh.tensor > 1,
-             shared = plan_.mesh.context > 1;
-  if (!(cut || shared) || plan_.cluster.hardware.kind != DeviceKind::Cpu || (!by_row && scales != ScaleRecipe::Tensorwise)) return;
-  const ModelConfig& model = plan_.model;
-  if (model.encoder || model.linear || model.mtp_layers > 0 || has_no_scales(plan_, key.layer) || key.slice.exists() ||
-      model.attention.kind == AttentionKind::Latent || (shared && (cut || model.experts)))
-    return;
-  const Bytes number = std::max(element_, Bytes(4));
-  key.operation = Operation::AllReduce;
-  key.group = shared ? MeshAxis::Context : MeshAxis::Tensor;
-  const auto first = [&] {
-    if (shared) return next(key, number * (by_row ? (backward ? products.made : products.hidden) : 1));
-    if (!by_row) next(key, number * products.count);
-    if (by_row && backward) next(key, number * (products.rows + products.count * products.hidden));
-  };
-  const auto second = [&] {
-    if (shared) return next(key, number * (by_row ? (backward ? products.hidden : products.read) : 1));
-    if (!backward) next(key, number * (by_row ? products.rows + products.count * products.hidden : 2 * products.count));
-  };
-  if (products.has_second && backward) second();
-  if (products.has_first) first();
-  if (products.has_second && !backward) second();
 }
 
 // A hop of the ring and the scores of a block start together; what comes next needs both.
@@ -109,24 +76,28 @@ void StageWork::beside(const TaskKey& hop, Bytes payload, const TaskKey& scores)
   last_ = both;
 }
 
+// With dropping the most that it can be.
+std::int64_t StageWork::rows_to_experts(std::int64_t of_tokens) const {
+  const ExpertForm& form = *plan_.model.experts;
+  const std::int64_t chosen = of_tokens * form.topk;
+  if (form.capacity_factor <= 0 || form.dispatch == ExpertDispatch::Dropless) return chosen;
+  const double each = static_cast<double>(chosen) / static_cast<double>(form.experts) * form.capacity_factor;
+  const std::int64_t places = static_cast<std::int64_t>(std::max(1.0, std::ceil(each))) * form.experts;
+  return form.dispatch == ExpertDispatch::Padded ? places : std::min(chosen, places);
+}
+
 // Tokens go to the ranks of their experts and come back; recomputation stops at what the backward reads: the rows that came back.
 void StageWork::ask_experts(TaskKey key) {
   const bool backward = key.phase == Phase::Backward, cut = plan_.mesh.expert > 1;
   const ExpertForm& form = *plan_.model.experts;
   const bool own = has_own_degree();
   const std::int64_t sent = tokens() / (own ? plan_.mesh.tensor : 1);
-  const double places =
-      std::max(1.0, std::ceil(static_cast<double>(sent * form.topk) / static_cast<double>(form.experts) * form.capacity_factor)) *
-      static_cast<double>(form.experts);
-  double each = static_cast<double>(sent * form.topk);
-  if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Padded) each = places;
-  if (form.capacity_factor > 0 && form.dispatch == ExpertDispatch::Drop) each = std::min(each, places);
   const bool is_shared = own && degree_of_experts() > 1,
              gathers = plan_.token_dispatcher == TokenDispatcher::AllGather && (cut || is_shared);
   const Bytes element = number(key.layer);
   // A gathered token is its hidden numbers; between the router and the experts also a number for each expert, forward a byte more.
   const auto bytes = [&](bool beside_router) {
-    if (!gathers) return element * (static_cast<std::int64_t>(each) * model_.config.hidden);
+    if (!gathers) return element * (rows_to_experts(sent) * model_.config.hidden);
     const std::int64_t routed = beside_router ? form.experts : 0;
     return (element * (model_.config.hidden + routed) + Bytes(beside_router && !backward ? routed : 0)) * (sent * plan_.mesh.expert);
   };
@@ -138,14 +109,14 @@ void StageWork::ask_experts(TaskKey key) {
   shared.operation = Operation::AllGather;
   const auto enter = [&] {
     say_word("expert_input", key);
-    if (form.shared_ffn > 0) ask_for_scales(key, {.hidden = plan_.model.hidden, .rows = tokens()});
+    ask(key, beside_experts());
   };
   backward ? say_word("expert_output", key) : enter();
   if (cut) next(exchange, bytes(!backward));
   if (is_shared) next(shared, bytes(!backward) * std::int64_t{degree_of_experts()});
   say_word("experts", key);
   if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
-  if (!own) ask_for_scales(key, {.hidden = plan_.model.hidden, .rows = static_cast<std::int64_t>(each), .count = form.experts});
+  ask(key, of_experts());
   shared.operation = Operation::ReduceScatter;
   if (gathers) exchange.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
@@ -179,14 +150,6 @@ void StageWork::meet_at_heads(TaskKey key, std::string_view behind) {
   say_projection(backward ? "attention_input" : behind, key);
 }
 
-std::int64_t StageWork::columns_of_heads(const TaskKey& key) const {
-  const BlockSizes sizes = sizes_of(plan_.model, key.layer.value() - 1);
-  const bool makes_both = plan_.model.keys_as_values && window_of(plan_.model, key.layer.value() - 1) == 0;
-  const std::int64_t values = plan_.model.value_dim > 0 ? plan_.model.value_dim : sizes.head_dim,
-                     gate = plan_.model.attention_gate ? sizes.heads * (plan_.model.head_gate ? 1 : values) : 0;
-  return (sizes.heads + sizes.kv_heads) * sizes.head_dim + (makes_both ? 0 : sizes.kv_heads * values) + gate;
-}
-
 void StageWork::share_heads(TaskKey key, std::string_view behind) {
   const bool backward = key.phase == Phase::Backward;
   TaskKey shared = key;
@@ -195,15 +158,6 @@ void StageWork::share_heads(TaskKey key, std::string_view behind) {
   say_projection(backward ? behind : "attention_input", key);
   next(shared, number(key.layer) * (tokens() * columns_of_heads(key)));
   say_projection(backward ? "attention_input" : behind, key);
-}
-
-// A part of attention, with one of its two products or none.
-void StageWork::say_projection(std::string_view word, const TaskKey& key) {
-  say_word(word, key);
-  Products products = projections(key);
-  products.has_first = word == "attention_input";
-  products.has_second = word == "attention" || word == "attention_output";
-  ask_for_scales(key, products);
 }
 
 // From a rank's tokens to the heads that it attends with.
@@ -216,11 +170,11 @@ void StageWork::attend_slice(const TaskKey& key) {
   const bool backward = key.phase == Phase::Backward;
   const auto& done = backward ? backwards_ : forwards_;
   const SliceIndex before(key.slice.value() + (backward ? 1 : -1));
-  backward ? say_word("attention_output", key) : begin_heads(key);
+  backward ? say_projection("attention_output", key) : begin_heads(key);
   if (const auto found = done.find({{key.microbatch, before}, key.layer}); before.exists() && found != done.end())
     last_.push_back(found->second);
   say_word("attention_scores", key);
-  backward ? begin_heads(key) : say_word("attention_output", key);
+  backward ? begin_heads(key) : say_projection("attention_output", key);
 }
 
 // Attention over context ranks: what each algorithm moves between the projections, n tokens of keys and values being a block.
@@ -298,6 +252,7 @@ void StageWork::scan(TaskKey key) {
   say_word("linear_attention_scan", key);
   next(exchange, backward ? in : out);
   say_word(backward ? "linear_attention_input" : "linear_attention_output", key);
+  if (backward) ask(key, narrow_products());
 }
 
 void StageWork::say_inner(const TaskKey& key) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "sim/check/asked_scales.h"
 #include "sim/check/expected_work.h"
 #include "sim/check/graph_rules.h"
 #include "sim/check/layer_words.h"
@@ -57,6 +58,16 @@ class StageWork {
   }
   std::int64_t tokens() const { return plan_.microbatch_size * (plan_.workload.sequence / plan_.mesh.context / plan_.slices); }
   std::int64_t tokens_of(std::string_view word, const TaskKey& key) const;  // that a word of a layer exchanges
+  std::int64_t source_tokens() const;                                       // of a microbatch, where there is an encoder
+  bool is_of_source(LayerIndex layer) const { return plan_.model.encoder && layer.value() <= plan_.model.encoder->layers; }
+  bool reads_source(LayerIndex layer) const {
+    return plan_.model.encoder && !is_of_source(layer) && (layer.value() - plan_.model.encoder->layers) % 2 == 0;
+  }
+  std::int64_t rows_of(LayerIndex block) const {  // that its products are of
+    const std::int64_t source = plan_.model.encoder ? source_tokens() : 0;
+    return is_of_source(block) ? source : tokens() - source;
+  }
+  std::int64_t rows_to_experts(std::int64_t of_tokens) const;
 
   std::size_t add(const TaskKey& key, Bytes payload, Positions after) {
     tasks_.push_back({key, payload, std::move(after)});
@@ -283,16 +294,18 @@ class StageWork {
   void reduce_in_parts(std::size_t number, const Positions& after);
   Positions agree();
   void agree_on_maxima(std::size_t norm);
-  // From `hidden` columns to `made`, and from `read` back: how many such pairs a task has, and rows of a number each that they share.
-  struct Products {
-    std::int64_t hidden = 0, made = 0, read = 0, rows = 0, count = 1;
-    bool has_first = true, has_second = true;
-  };
-  Products projections(const TaskKey& key) const;
-  void say_projection(std::string_view word, const TaskKey& key);
+  // What a block multiplies by, in the order of a forward: scaled where the plan has scales.
+  using Products = std::vector<CheckedProduct>;
+  Products into_heads(const TaskKey& key) const;
+  Products out_of_heads(const TaskKey& key) const;
+  Products narrow_products() const;
   Products feed_forward(const TaskKey& key) const;
+  Products beside_experts() const;
+  Products of_experts() const;
+  Products layer_inputs() const;
   std::int64_t columns_of_heads(const TaskKey& key) const;
-  void ask_for_scales(TaskKey key, const Products& products);
+  void ask(TaskKey key, Products products);
+  void say_projection(std::string_view word, const TaskKey& key);
   void validated_after(std::size_t update);
   Positions agree_in_turn(std::size_t norm);
   void await_new_weights(const Bucket& bucket, std::size_t made, bool in_this_step);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/cost/effect_writer.h"
+#include "sim/cost/map_copies.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/sharding/encoded.h"
@@ -266,6 +267,7 @@ void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
     forgets(key) ? effect.hold(MemoryCategory::Activations, kept_of_layer(layer))
                  : effect.take(MemoryCategory::Activations, kept_of_layer(layer));
   }
+  if (key.operation == Operation::Convolution) effect.hold(MemoryCategory::Temporaries, copies_forward(model_.layer(layer), plan_));
   if (!ends) return;
   effect.take(MemoryCategory::Activations, handed_on(model_, plan_, layer));
   if (layer != part.begin) effect.free_at_end(MemoryCategory::Activations, handed_on(model_, plan_, LayerIndex(layer.value() - 1)));
@@ -274,6 +276,7 @@ void MemoryEffects::forward_of_maps(Writer& effect, const TaskKey& key) const {
 void MemoryEffects::backward_of_maps(Writer& effect, const TaskKey& key) const {
   if (key.operation == Operation::BatchNorm) return;  // sums, that all ranks share before the gradient is made
   const LayerIndex layer = key.layer;
+  if (key.operation == Operation::Convolution) effect.hold(MemoryCategory::Temporaries, copies_backward(model_.layer(layer), plan_));
   effect.free_at_end(MemoryCategory::Activations, kept_of_layer(layer) + handed_on(model_, plan_, layer));  // and the gradient that it read
   if (layer == LayerIndex(0)) return;
   const Bytes input = handed_on(model_, plan_, LayerIndex(layer.value() - 1));

@@ -20,7 +20,7 @@ std::vector<Operator> operators_of_input(const ModelConfig& config) {
 std::vector<Operator> inputs_of_layers(const ModelConfig& config) {
   if (config.layer_inputs == 0) return {};
   const std::int64_t width = config.layer_inputs * config.layers;
-  return {{OperatorKind::Linear, "layer_inputs", config.hidden, width, TensorSplit::None, false},
+  return {unscaled({OperatorKind::Linear, "layer_inputs", config.hidden, width, TensorSplit::None, false}),
           same_width(OperatorKind::Norm, "layer_inputs_norm", width),
           {OperatorKind::EmbeddingLookup, "layer_tokens", config.layer_vocabulary, width, TensorSplit::None, false}};
 }

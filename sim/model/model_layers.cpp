@@ -332,7 +332,7 @@ std::vector<Operator> hearing(const ModelConfig& config) {
   first.map.of_images = true;
   first.copies = first_bend.copies = kFirstPlaces;
   std::vector<Operator> all{first, first_bend, second, second_bend};
-  for (Operator& op : all) op.tokens = Tokens::Source;
+  for (Operator& op : all) op.tokens = Tokens::Source, op.unscaled = op.kind == OperatorKind::Linear;
   return all;
 }
 std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
@@ -348,7 +348,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
   const Tokens target = config.encoder ? Tokens::Target : Tokens::All;
   const bool hears = config.encoder && config.encoder->hears();
   if (config.patches) {
-    segment.add(kTable, patches_of(config));
+    segment.add(kTable, unscaled(patches_of(config)));
     parameters.add_linear("patches", patches_of(config), {config.hidden}, config.initializer_range);
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
     parameters.add_matrix("class.weight", {1}, wide, config.initializer_range);
@@ -364,7 +364,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     parameters.add_matrix(std::string(name) + ".weight", {rows}, wide, config.initializer_range);
   };
   if (config.embedding_width > 0) {
-    segment.add(kTable, widening(config));
+    segment.add(kTable, unscaled(widening(config)));
     parameters.add_whole("widening", widening(config), config.initializer_range);
   }
   for (const Operator& op : hears ? hearing(config) : std::vector<Operator>()) {

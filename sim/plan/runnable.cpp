@@ -46,11 +46,6 @@ bool keeps_apart(const ParallelPlan& plan) {
 // Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
 bool ends_with_the_head_alone(const ParallelPlan& plan) { return !plan.cut.first.empty() && plan.cut.first.back() == plan.head(); }
 
-// What follows a block's last sum is computed again for nobody, and the worker has no place to put it.
-bool repeats_whole_blocks(const ParallelPlan& plan) {
-  return plan.recompute == Recompute::Full && plan.mesh.tensor > 1 && habits_of(plan.cluster).repeats_blocks;
-}
-
 bool has_empty_part(const ParallelPlan& plan) {
   return std::adjacent_find(plan.cut.first.begin(), plan.cut.first.end()) != plan.cut.first.end();
 }
@@ -183,13 +178,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
     {"/recompute_scope",
      [](const ParallelPlan& p) {
-       const bool meets_at_end = p.mesh.tensor > 1 || p.model.experts || p.model.encoder;
-       return p.recompute_scope.together > 1 && meets_at_end;
-     },
-     "the worker makes the last of several blocks again up to what its backward reads, and not to the end where ranks or experts' rows meet",
-     "leave together out, or use tensor degree 1 and dense blocks"},
-    {"/recompute_scope",
-     [](const ParallelPlan& p) {
        return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);
      },
      "the worker recomputes whole feed-forwards (mlp, moe) or modules within segments", "name those of one kind"},
@@ -241,9 +229,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "use a tensor degree whose ranks divide them"},
     {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
      "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
-    {"/recompute", repeats_whole_blocks,
-     "the software profile's program runs a block to its end when it recomputes it, and the worker stops at what backward reads",
-     "plan for the worker (software meshwright), or recompute none"},
     {"/cut", ends_with_the_head_alone, "the last chunk is the head alone, which the worker does not perform", "leave it a block"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Nvfp4; }, "the worker rounds to 8 bit, not to 4",
      "use fp8:blockwise"},

@@ -157,8 +157,9 @@ bool sums_before_rounding(const ParallelPlan& plan, const Parameter& parameter) 
 }
 
 bool sums_in_front_of_rounding(const ParallelPlan& plan) {
-  const bool has_whole_products =
-      plan.model.attention.kind == AttentionKind::Latent || (plan.model.experts && plan.model.experts->shared_gate);
+  const bool has_whole_products = plan.model.attention.kind == AttentionKind::Latent ||
+                                  (plan.model.experts && plan.model.experts->shared_gate) ||
+                                  (plan.model.linear && plan.model.linear->narrow() > 0);
   return plan.workload.precision.scales() && plan.mesh.tensor > 1 && has_whole_products;
 }
 

@@ -1,5 +1,6 @@
 #include "sim/task_graph/layer_tasks.h"
 
+#include "sim/plan/repeated_blocks.h"
 #include "sim/plan/scaled_products.h"
 #include "sim/task_graph/meetings.h"
 #include "sim/units/at.h"
@@ -162,8 +163,7 @@ std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan&
   if (!is_block || (plan.recompute != Recompute::Full && plan.recomputed_modules().none())) return {};
   Pieces pieces = forward_pieces(model, plan, layer);
   if (plan.recompute != Recompute::Full) return of_modules(pieces, model.layer(layer), plan.recomputed_modules());
-  const bool goes_on = habits_of(plan.cluster).repeats_blocks || plan.recompute_scope.together > 1;  // another block reads what it puts out
-  return goes_on ? pieces : up_to_backward(std::move(pieces), model.layer(layer));
+  return repeats_to_end(plan) ? pieces : up_to_backward(std::move(pieces), model.layer(layer));
 }
 
 bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Operation operation) {

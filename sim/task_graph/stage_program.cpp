@@ -76,12 +76,17 @@ std::vector<Visit> StageWriter::visits() const {
   return visits;
 }
 
-// Appends a task. An edge is written only where the order of one stream does not already say it.
+// Appends a task. An edge is written only where the order of one stream does not already say it. Computing goes on behind what the last computation has asked.
 std::int32_t StageWriter::emit(Task task, std::initializer_list<std::int32_t> after) {
   const auto id = static_cast<std::int32_t>(program_.tasks.size());
-  for (const std::int32_t before : after)
+  const auto wait_for = [&](std::int32_t before) {
     if (before != kNobody && sim::at(program_.tasks, before).stream != task.stream) program_.edges.emplace_back(before, id);
-  if (task.stream == Stream::Compute) last_compute_ = id;
+  };
+  for (const std::int32_t before : after) wait_for(before);
+  if (task.stream == Stream::Compute) {
+    if (std::ranges::find(after, last_compute_) == after.end()) wait_for(last_compute_);
+    last_compute_ = id;
+  }
   if (task.stream == Stream::Reduce) last_reduce_ = id;
   program_.tasks.push_back(std::move(task));
   return id;
@@ -269,6 +274,7 @@ void StageWriter::run(const Visit& visit, Phase phase, const Piece& piece, Besid
   task.key.group = piece.group;
   if (piece.group != MeshAxis::None) task.stream = piece.group == MeshAxis::Tensor ? Stream::Tensor : Stream::Exchange;
   const std::int32_t id = emit(task, {chain_, beside.chain});
+  if (piece.within) last_compute_ = id;
   if (piece.beside_next) {
     beside.task = id;
   } else {

@@ -180,7 +180,7 @@ class StageWriter {
   std::vector<bool> near_;          // by bucket: neighbours have kept it among them since a forward
   std::int32_t chain_ = kNobody;    // the task that made what the next piece reads
   std::array<std::vector<std::int32_t>, 2> handed_;
-  std::int32_t last_compute_ = kNobody;  // of the whole stage
+  std::int32_t last_compute_ = kNobody;  // of the whole stage; or what it has asked others for on its way
   std::int32_t last_reduce_ = kNobody;
   struct Input {
     std::int32_t copied = kNobody, fetched = kNobody;

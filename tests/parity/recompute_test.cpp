@@ -51,6 +51,21 @@ TEST_F(RecomputationOnTwoRanks, OfBlocksTogetherChangesNoBit) {
     for (const std::string scope : {"together 2", "together 5 but_last"}) expect_no_other_bit(plan, scope);
 }
 
+// Where ranks meet at the end of a block, the last one of a group runs to its end, too; and wherever a program does so.
+TEST_F(RecomputationOnTwoRanks, ToTheEndOfABlockChangesNoBit) {
+  sim::ParallelPlan sequence = tiny_plan(tiny_llama(), {.tensor = 2});
+  sequence.sequence_parallel = true;
+  for (const sim::ParallelPlan& plan :
+       {tiny_plan(tiny_gpt2(), {.tensor = 2}), sequence, tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2}),
+        tiny_plan(tiny_mixtral(), {.data = 2}), tiny_plan(tiny_mbart(), {.tensor = 2}), tiny_plan(tiny_mbart(), {.data = 2})})
+    for (const std::string scope : {"together 2", "together 5 but_last"}) expect_no_other_bit(plan, scope);
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_mixtral()}) {
+    sim::ParallelPlan plan = tiny_plan(model, {.tensor = 2});
+    plan.cluster.software.own_memory = plan.cluster.software.repeats_blocks = true;
+    for (const std::string scope : {"", "every 2"}) expect_no_other_bit(plan, scope);
+  }
+}
+
 TEST_F(RecomputationOnTwoRanks, OfExpertsChangesNoBit) {
   const sim::ParallelPlan plan = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
   for (const std::string scope : {"modules moe", "modules mlp", "modules mlp,moe", "first 2"}) expect_no_other_bit(plan, scope);

@@ -87,10 +87,11 @@ TEST_F(HeadMutations, PartsOfMuon) { EXPECT_GT(distance_of_parts(muon_of_parts({
 
 // Of a network with dropout.
 TEST_F(HeadMutations, BlocksTogether) {
-  sim::ParallelPlan plan = tiny_plan(tiny_gpt2(), {.data = 2});
-  plan.recompute = sim::Recompute::Full;
-  plan.recompute_scope.together = 2;
-  expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+  for (sim::ParallelPlan plan : {tiny_plan(tiny_gpt2(), {.data = 2}), tiny_plan(tiny_gpt2(), {.tensor = 2})}) {
+    plan.recompute = sim::Recompute::Full;
+    plan.recompute_scope.together = 2;
+    expect_caught_in_fp64(plan, PlantedBug::OtherMasksAgain);
+  }
 }
 
 }  // namespace

@@ -115,17 +115,5 @@ TEST(CheckGraph, WrongDevices) {
   EXPECT_THAT(parts.findings(), says("buckets of 1 stages"));
 }
 
-// Agreed scales of tensor ranks are judged; those of other ranks are told, and not judged wrongly.
-TEST(CheckGraph, SaysWhichScalesItDoesNotKnow) {
-  ParallelPlan plan = tiny_plan({.tensor = 2});
-  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Tensorwise, false);
-  EXPECT_EQ(why_not_judged(plan), "");
-  EXPECT_THAT(check_graph(make_model_graph(plan), plan, lower(make_model_graph(plan), plan)), IsEmpty());
-  plan.mesh = {.context = 2};
-  EXPECT_THAT(why_not_judged(plan), ::testing::HasSubstr("not known to the checkers"));
-  plan.workload.precision = Precision::Bf16;
-  EXPECT_EQ(why_not_judged(plan), "");
-}
-
 }  // namespace
 }  // namespace sim

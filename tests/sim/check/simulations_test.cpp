@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "sim/check/checkers.h"
 #include "sim/engine/simulate.h"
 #include "sim/model/map_families.h"
+#include "sim/plan/scaled_products.h"
+#include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/units/at.h"
 #include "tests/sim/cost/random_plans.h"
@@ -66,6 +69,30 @@ TEST(Simulations, OfAdaptersPassTheCheckers) {
     ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
   }
   EXPECT_GT(seen, 30);
+}
+
+// Ranks that agree on scales of 8 bit, whatever they share of a product.
+TEST(Simulations, OfAgreedScalesPassTheCheckers) {
+  constexpr std::array kRecipes = {ScaleRecipe::Delayed, ScaleRecipe::Tensorwise, ScaleRecipe::Rowwise, ScaleRecipe::Blockwise,
+                                   ScaleRecipe::Mx};
+  testing::PlanGenerator generator(83);
+  std::set<MeshAxis> asked;
+  int seen = 0;
+  for (int i = 0; i < 300; ++i) {
+    ParallelPlan plan = generator.next(DeviceKind::Cpu);
+    plan.workload.precision = PrecisionPolicy(Precision::Fp32).with(sim::at(kRecipes, i % 5), false);
+    if (i % 2 == 0) plan.model.mtp_layers = 0, plan.model.mtp_apart = false;
+    if (plan.model.experts) plan.model.experts->shared_gate = plan.model.experts->shared_ffn > 0 && i % 3 > 0;
+    if (!violations(plan).empty()) continue;
+    ++seen;
+    ASSERT_NO_FATAL_FAILURE(pass_in_both_folds(plan));
+    if (!asks_within_computations(plan)) continue;
+    const ModelGraph model = make_model_graph(plan);
+    for (const Piece& piece : forward_pieces(model, plan, LayerIndex(2)))
+      if (piece.within) asked.insert(piece.group);
+  }
+  EXPECT_GT(seen, 150);
+  EXPECT_THAT(asked, ::testing::IsSupersetOf({MeshAxis::Tensor, MeshAxis::Context, MeshAxis::ExpertData}));
 }
 
 // Scans that context ranks deal out, whichever way attention goes beside them: of Mamba-2 with a group for each rank or for several, of both delta rules.

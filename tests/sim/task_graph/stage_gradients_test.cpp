@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "sim/task_graph/stage_program.h"
 #include "tests/sim/plan/plans.h"
 
@@ -19,6 +21,23 @@ TEST(StageGradients, ActivationsLeaveBeforeGradientsAreReduced) {
     if (program.tasks[at].key.phase == Phase::Gradients) last_reduction = at;
   }
   EXPECT_LT(last_send, last_reduction);
+}
+
+// A backward whose last product asks context ranks for a maximum on its way has no gradients before they have answered, and the next forward waits as long.
+TEST(StageGradients, WaitForWhatTheLastProductHasAsked) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2, .context = 2});
+  plan.workload.precision = PrecisionPolicy(Precision::Fp32).with(ScaleRecipe::Tensorwise, false);
+  plan.bucket_size = Bytes(1);
+  const StageProgram program = stage_of(plan, StageIndex(1));
+  std::set<std::int32_t> reduced, followed;  // layers, and microbatches whose backward ends with block 3
+  for (const auto& [before, after] : program.edges) {
+    const TaskKey &asked = program.tasks[static_cast<std::size_t>(before)].key, &task = program.tasks[static_cast<std::size_t>(after)].key;
+    if (asked.operation != Operation::AllReduce || asked.phase != Phase::Backward || asked.group != MeshAxis::Context) continue;
+    if (task.phase == Phase::Gradients && task.layer == asked.layer) reduced.insert(task.layer.value());
+    if (task.phase == Phase::Forward && task.operation == Operation::AttentionInput) followed.insert(asked.microbatch.value());
+  }
+  EXPECT_THAT(reduced, ::testing::ElementsAre(3, 4));
+  EXPECT_THAT(followed, ::testing::ElementsAre(0, 1, 2, 3, 4, 5, 6));
 }
 
 // As DeepSpeed does it: a bucket of each microbatch crosses whole, and a rank adds its slice to what it has.
