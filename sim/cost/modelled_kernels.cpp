@@ -90,6 +90,15 @@ bool limits_host(const ParallelPlan& plan) {
          plan.mesh.shards() > 1;
 }
 
+// HybridEP counts rows by expert behind its exchange, and the host reads the counts before it issues what orders them, and the products (csrc/hybrid_ep/executor/
+// executor.cu of 2025, Executor::dispatch_postprocess: `.cpu()`, `.item()`). A program whose tokens cross once has no other on domains of more than eight.
+bool counts_arrivals(const ParallelPlan& plan) {
+  constexpr std::int32_t kDomainOfDeepEp = 8;
+  const bool once = plan.token_dispatcher == TokenDispatcher::Hierarchical ||
+                    (plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0);
+  return once && plan.cluster.hardware.devices_per_node > kDomainOfDeepEp;
+}
+
 }  // namespace
 
 bool gathers_scaled(const ParallelPlan& plan) {
@@ -161,9 +170,11 @@ bool ModelledKernels::drains(const TaskKernels& kernels) const {
 // their rows (Megatron-Core, MoEAllGatherTokenDispatcher.dispatch_postprocess). What is exchanged is counted before it is sent: the host issues the products
 // while rows travel.
 bool ModelledKernels::drains(const TaskKey& collective) const {
-  const bool brings_tokens = (collective.group == MeshAxis::Expert || collective.group == MeshAxis::ExpertTensor) &&
-                             collective.operation == Operation::AllGather && collective.phase != Phase::Backward;
-  return brings_tokens && reads_counts() && plan_.gathers_tokens();
+  if (collective.phase == Phase::Backward || !reads_counts()) return false;
+  const bool is_dispatch = collective.operation == Operation::AllToAll && collective.group == MeshAxis::Expert && collective.sequence == 0;
+  const bool brings_tokens =
+      (collective.group == MeshAxis::Expert || collective.group == MeshAxis::ExpertTensor) && collective.operation == Operation::AllGather;
+  return (is_dispatch && counts_arrivals(plan_)) || (brings_tokens && plan_.gathers_tokens());
 }
 
 Work ModelledKernels::work(const KernelCall& call) const {

@@ -133,6 +133,28 @@ TEST(ModelledKernels, GatheredTokensAreCountedBehindTheirGather) {
   EXPECT_FALSE(waits_for(arrives)) << "a capacity needs no counts";
 }
 
+TEST(ModelledKernels, RowsAreCountedBehindTheirExchangeInLargeDomains) {
+  ParallelPlan plan = a100_plan();
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.mesh = {.data = 2, .expert = 2};
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  TaskKey dispatch{.phase = Phase::Forward, .operation = Operation::AllToAll, .group = MeshAxis::Expert};
+  const auto waits = [&] { return ModelledKernels(plan).drains(dispatch); };
+  EXPECT_FALSE(waits()) << "DeepEP counts in front of it";
+  plan.cluster.hardware.devices_per_node = 72;
+  EXPECT_TRUE(waits());
+  plan.token_dispatcher = TokenDispatcher::AllToAll;
+  EXPECT_FALSE(waits());
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  dispatch.sequence = 1;
+  EXPECT_FALSE(waits()) << "the way back";
+  dispatch = {.phase = Phase::Backward, .operation = Operation::AllToAll, .group = MeshAxis::Expert};
+  EXPECT_FALSE(waits()) << "the forward's counts";
+  dispatch.phase = Phase::Forward;
+  plan.cuda_graphs = CudaGraphs::FullIteration;
+  EXPECT_FALSE(waits()) << "a graph has no host that reads";
+}
+
 // limit_all_gathers of FSDP 1.
 TEST(ModelledKernels, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
   ParallelPlan plan = a100_plan();
