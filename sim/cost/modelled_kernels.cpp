@@ -90,6 +90,15 @@ bool limits_host(const ParallelPlan& plan) {
          plan.mesh.shards() > 1;
 }
 
+// HybridEP counts rows by expert behind its exchange, and the host reads the counts before it issues what orders them, and the products (csrc/hybrid_ep/executor/
+// executor.cu of 2025, Executor::dispatch_postprocess: `.cpu()`, `.item()`). A program whose tokens cross once has no other on domains of more than eight.
+bool counts_arrivals(const ParallelPlan& plan) {
+  constexpr std::int32_t kDomainOfDeepEp = 8;
+  const bool once = plan.token_dispatcher == TokenDispatcher::Hierarchical ||
+                    (plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0);
+  return once && plan.cluster.hardware.devices_per_node > kDomainOfDeepEp;
+}
+
 }  // namespace
 
 bool gathers_scaled(const ParallelPlan& plan) {
@@ -128,16 +137,18 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
 // recomputed by its name runs its own code again.
 Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {
   const SoftwareStack& software = plan_.cluster.software;
-  double modules = 0, experts = 0, adapted = 0, units = 0;
+  double modules = 0, experts = 0, of_experts = 0, adapted = 0, units = 0;
   for (const KernelCall& call : kernels.calls) {
     modules += is_module(call) && !software.compiled ? 1 : 0;
     adapted += real(call.adapted);
     units += units_of(call, plan_);
-    if (call.shape[3] > 0 && family_of(call.kernel) == KernelFamily::MatrixProduct) experts = 1;
+    if (call.shape[3] == 0 || call.convolution != nullptr || family_of(call.kernel) != KernelFamily::MatrixProduct) continue;
+    experts = 1;
+    of_experts += call.kernel == Kernel::LinearWeightGradient ? 0 : real(call.shape[3]);  // one backward for both gradients
   }
   const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
   return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * host_of_module(plan_) +
-         experts * uncaptured_share_ * software.host_per_experts +
+         uncaptured_share_ * (experts * software.host_per_experts + of_experts * software.host_per_expert) +
          launch_share_ * (adapted * software.host_per_adapter + units * software.host_per_unit);
 }
 
@@ -161,9 +172,11 @@ bool ModelledKernels::drains(const TaskKernels& kernels) const {
 // their rows (Megatron-Core, MoEAllGatherTokenDispatcher.dispatch_postprocess). What is exchanged is counted before it is sent: the host issues the products
 // while rows travel.
 bool ModelledKernels::drains(const TaskKey& collective) const {
-  const bool brings_tokens = (collective.group == MeshAxis::Expert || collective.group == MeshAxis::ExpertTensor) &&
-                             collective.operation == Operation::AllGather && collective.phase != Phase::Backward;
-  return brings_tokens && reads_counts() && plan_.gathers_tokens();
+  if (collective.phase == Phase::Backward || !reads_counts()) return false;
+  const bool is_dispatch = collective.operation == Operation::AllToAll && collective.group == MeshAxis::Expert && collective.sequence == 0;
+  const bool brings_tokens =
+      (collective.group == MeshAxis::Expert || collective.group == MeshAxis::ExpertTensor) && collective.operation == Operation::AllGather;
+  return (is_dispatch && counts_arrivals(plan_)) || (brings_tokens && plan_.gathers_tokens());
 }
 
 Work ModelledKernels::work(const KernelCall& call) const {

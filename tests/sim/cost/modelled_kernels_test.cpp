@@ -133,6 +133,28 @@ TEST(ModelledKernels, GatheredTokensAreCountedBehindTheirGather) {
   EXPECT_FALSE(waits_for(arrives)) << "a capacity needs no counts";
 }
 
+TEST(ModelledKernels, RowsAreCountedBehindTheirExchangeInLargeDomains) {
+  ParallelPlan plan = a100_plan();
+  plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
+  plan.mesh = {.data = 2, .expert = 2};
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  TaskKey dispatch{.phase = Phase::Forward, .operation = Operation::AllToAll, .group = MeshAxis::Expert};
+  const auto waits = [&] { return ModelledKernels(plan).drains(dispatch); };
+  EXPECT_FALSE(waits()) << "DeepEP counts in front of it";
+  plan.cluster.hardware.devices_per_node = 72;
+  EXPECT_TRUE(waits());
+  plan.token_dispatcher = TokenDispatcher::AllToAll;
+  EXPECT_FALSE(waits());
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  dispatch.sequence = 1;
+  EXPECT_FALSE(waits()) << "the way back";
+  dispatch = {.phase = Phase::Backward, .operation = Operation::AllToAll, .group = MeshAxis::Expert};
+  EXPECT_FALSE(waits()) << "the forward's counts";
+  dispatch.phase = Phase::Forward;
+  plan.cuda_graphs = CudaGraphs::FullIteration;
+  EXPECT_FALSE(waits()) << "a graph has no host that reads";
+}
+
 // limit_all_gathers of FSDP 1.
 TEST(ModelledKernels, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
   ParallelPlan plan = a100_plan();
@@ -326,6 +348,11 @@ TEST(ModelledKernels, TheHostIssuesKernelsAndModules) {
   const auto issue = [&](const TaskKernels& kernels) { return ModelledKernels(plan).issue(kernels, {1, 3, 2}).count(); };
   EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1);
   EXPECT_DOUBLE_EQ(issue(experts), 3e-3 + 0.1 + 10);
+  software.host_per_expert = Seconds(1e-2);
+  EXPECT_DOUBLE_EQ(issue(experts), 3e-3 + 0.1 + 10 + 4 * 1e-2) << "a product of four experts";
+  const TaskKernels backward{.calls = {{Kernel::LinearInputGradient, {64, 64, 64, 4}}, {Kernel::LinearWeightGradient, {64, 64, 64, 4}}}};
+  EXPECT_DOUBLE_EQ(issue(backward), 3e-3 + 10 + 4 * 1e-2) << "its gradients come of one call";
+  software.host_per_expert = Seconds(0);
   const double captured = common_behavior().graph_launch_share;
   plan.cuda_graphs = CudaGraphs::PerLayer;
   EXPECT_DOUBLE_EQ(issue(experts), captured * (1e-3 + 0.1) + 2e-3 + 10) << "what the counts of tokens decide is not captured";
