@@ -124,7 +124,8 @@ void MeshEnumerator::add_products() {
           if (std::int64_t{tensor} * pipeline * context * data != request_.cluster.devices) continue;
           space_.possible = true;
           const std::int32_t inner = fixed_.at.mesh.context_inner;  // of its own accord none
-          if (inner == 1 || context > 1) add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context, .context_inner = inner});
+          if (inner == 1 || context > 1)
+            add_experts({.data = data, .pipeline = pipeline, .tensor = tensor, .context = context, .context_inner = inner});
         }
 }
 
