@@ -30,12 +30,12 @@ def is_whole():
     return bool(os.environ.get("MESHWRIGHT_WHOLE"))
 
 
-def share(names, at=None):
-    """Every sixteenth of the names, from the place that it is the turn of."""
+def share(names, at=None, shares=SHARES):
+    """Every sixteenth of the names, or another part, from the place that it is the turn of."""
     if at is None and is_whole():
         return sorted(names)
     at = turn() if at is None else at
-    return [name for place, name in enumerate(sorted(names)) if place % SHARES == at % SHARES]
+    return [name for place, name in enumerate(sorted(names)) if place % shares == at % shares]
 
 
 def build_of(at):

@@ -10,7 +10,7 @@ UNEXPLAINED = 4 << 10   # bytes that a few plans of less than a megabyte lack be
 
 def main():
     with tempfile.TemporaryDirectory() as scratch:
-        found = perform_all(*sys.argv[2:4], pathlib.Path(sys.argv[1]), pathlib.Path(scratch), UNEXPLAINED)
+        found = perform_all(*sys.argv[2:4], sorted(pathlib.Path(sys.argv[1]).glob("*.json")), pathlib.Path(scratch), UNEXPLAINED)
     return 1 if not found or any(found.values()) else 0
 
 

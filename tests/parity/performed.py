@@ -85,10 +85,9 @@ def problems_of(program, plan, folder, allowance):
     return memory, problems
 
 
-def perform_all(program, performer, folder, root, allowance=0):
+def perform_all(program, performer, plans, root, allowance=0):
     """By plan: what went wrong."""
     write_tokens(root)
-    plans = sorted(folder.glob("*.json"))
     run_all(program, performer, plans, root)
     found = {}
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
