@@ -67,7 +67,6 @@ struct SoftwareStack {
   Seconds host_per_kernel{6e-6};         // time of the host to issue one
   Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
   Seconds host_per_experts{};            // the same of a layer of experts: routing, permutations, exchanges
-  Seconds host_per_expert{};             // of a product of one expert, either pass: its tensors, their scales, the hook of its weight
   Seconds host_per_tensor{};             // of an optimizer: a tensor that a rank steps, half in front of the norm, half behind it
   Seconds host_per_adapter{};            // of a product with a low-rank adapter: to run the module that wraps it, either pass
   Seconds host_per_unit{};               // of ZeRO-3: to gather and give back a further unit: PEFT makes each matrix of an adapter one

@@ -111,7 +111,6 @@ void each_habit(Stack& stack, const Field& field) {
   field("expert_workspaces", stack.expert_workspaces, {0, 64});
   field("host_per_module", stack.host_per_module);
   field("host_per_experts", stack.host_per_experts);
-  field("host_per_expert", stack.host_per_expert);
   field("host_per_tensor", stack.host_per_tensor);
   field("host_per_adapter", stack.host_per_adapter);
   field("host_per_unit", stack.host_per_unit);

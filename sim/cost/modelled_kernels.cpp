@@ -137,18 +137,16 @@ ModelledKernels::ModelledKernels(const ParallelPlan& plan)
 // recomputed by its name runs its own code again.
 Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) const {
   const SoftwareStack& software = plan_.cluster.software;
-  double modules = 0, experts = 0, of_experts = 0, adapted = 0, units = 0;
+  double modules = 0, experts = 0, adapted = 0, units = 0;
   for (const KernelCall& call : kernels.calls) {
     modules += is_module(call) && !software.compiled ? 1 : 0;
     adapted += real(call.adapted);
     units += units_of(call, plan_);
-    if (call.shape[3] == 0 || call.convolution != nullptr || family_of(call.kernel) != KernelFamily::MatrixProduct) continue;
-    experts = 1;
-    of_experts += call.kernel == Kernel::LinearWeightGradient ? 0 : real(call.shape[3]);  // one backward for both gradients
+    if (call.shape[3] > 0 && call.convolution == nullptr && family_of(call.kernel) == KernelFamily::MatrixProduct) experts = 1;
   }
   const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
   return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * host_of_module(plan_) +
-         uncaptured_share_ * (experts * software.host_per_experts + of_experts * software.host_per_expert) +
+         experts * uncaptured_share_ * software.host_per_experts +
          launch_share_ * (adapted * software.host_per_adapter + units * software.host_per_unit);
 }
 

@@ -348,11 +348,10 @@ TEST(ModelledKernels, TheHostIssuesKernelsAndModules) {
   const auto issue = [&](const TaskKernels& kernels) { return ModelledKernels(plan).issue(kernels, {1, 3, 2}).count(); };
   EXPECT_DOUBLE_EQ(issue(attention), 3e-3 + 0.1);
   EXPECT_DOUBLE_EQ(issue(experts), 3e-3 + 0.1 + 10);
-  software.host_per_expert = Seconds(1e-2);
-  EXPECT_DOUBLE_EQ(issue(experts), 3e-3 + 0.1 + 10 + 4 * 1e-2) << "a product of four experts";
-  const TaskKernels backward{.calls = {{Kernel::LinearInputGradient, {64, 64, 64, 4}}, {Kernel::LinearWeightGradient, {64, 64, 64, 4}}}};
-  EXPECT_DOUBLE_EQ(issue(backward), 3e-3 + 10 + 4 * 1e-2) << "its gradients come of one call";
-  software.host_per_expert = Seconds(0);
+  const Operator grouped_map;
+  TaskKernels map{.calls = {experts.calls.front()}};
+  map.calls.front().convolution = &grouped_map;
+  EXPECT_DOUBLE_EQ(issue(map), 3e-3 + 0.1) << "groups of a convolution are no experts";
   const double captured = common_behavior().graph_launch_share;
   plan.cuda_graphs = CudaGraphs::PerLayer;
   EXPECT_DOUBLE_EQ(issue(experts), captured * (1e-3 + 0.1) + 2e-3 + 10) << "what the counts of tokens decide is not captured";
