@@ -98,11 +98,13 @@ TEST_F(RealRunJourney, TheJobScriptForASchedulerIsShown) {
 TEST_F(RealRunJourney, ACrashedRankIsToldInTheLaunchersWords) {
   startIn(folder_.path());
   waitForStep(6);
+  // A checkpoint is written beside the steps that follow it.
+  ASSERT_TRUE(QTest::qWaitFor([&] { return QFile::exists(runFolder() + "/checkpoints/step_00000005"); }, 60000));
   const pid_t victim = processOf(1);
   ASSERT_GT(victim, 0);
   ::kill(victim, SIGKILL);
   ASSERT_TRUE(isMessageShown("rank 1 was ended by signal 9")) << page()->process()->words().toStdString();
-  EXPECT_TRUE(window_.message()->text().contains("--resume"));
+  EXPECT_TRUE(window_.message()->text().contains("continue from the last checkpoint with --resume"));
   EXPECT_TRUE(QTest::qWaitFor([&] { return page()->resumeButton()->isEnabled(); }, 60000));  // once the folder is read
   picture("run_crashed");
 }
