@@ -5,6 +5,7 @@ usage: kernel_mutations_test.py FOLDER_FOR_BUILDS CXX LINK...    LINK: objects, 
 import concurrent.futures
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -105,7 +106,8 @@ def mutated(folder, bug):
     if text.count(before) != 1:
         raise SystemExit(f"{file} holds {text.count(before)} times, not once: {before!r}")
     place = folder / "executor/kernels"
-    place.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(folder, ignore_errors=True)  # of a bug that had this number before
+    place.mkdir(parents=True)
     (place / file).write_text(text.replace(before, after))
     if kernel != file:
         (place / kernel).write_text((KERNELS / kernel).read_text())
