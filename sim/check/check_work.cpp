@@ -50,17 +50,8 @@ bool computes(const CheckedGraph& checked, StageIndex stage, const StageAction& 
   return range.begin != range.end && comes && (action.kind != ActionKind::Weight || range.end > LayerIndex(1));
 }
 
-// As they begin: the gradients of a backward's weights behind the forward that runs beside both.
-void pair_up(std::vector<StageAction>& actions) {
-  for (std::size_t at = 0; at + 2 < actions.size(); ++at) {
-    const StageAction weights{ActionKind::Weight, actions[at].microbatch, actions[at].chunk, actions[at].slice};
-    if (actions[at].kind != ActionKind::Backward || actions[at + 1] != weights || actions[at + 2].kind != ActionKind::Forward) continue;
-    std::swap(actions[at + 1], actions[at + 2]);
-  }
-}
-
-// F, B and W in issue order, as the schedule has them; of two that run together, which begins first. Where gradients of weights run beside exchanges
-// they come between them, and what they wait for is judged alone (check_needs).
+// F, B and W in issue order, as the schedule has them; of two that run together, which begins first. There gradients of weights come where their layers
+// and the exchanges let them, and what they wait for is judged alone (check_needs).
 void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& findings) {
   std::vector<StageAction> actions;
   for (const TaskId id : checked.graph.issue_order(device)) {
@@ -71,7 +62,7 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
     const ActionKind kind = key.phase == Phase::Forward  ? ActionKind::Forward
                             : key.phase == Phase::Weight ? ActionKind::Weight
                                                          : ActionKind::Backward;
-    if (kind == ActionKind::Weight && checked.plan.delay_wgrad) continue;
+    if (kind == ActionKind::Weight && checked.plan.expert_overlap) continue;
     const StageAction action{kind, key.microbatch, key.chunk, key.slice};
     const bool is_merged = checked.plan.expert_overlap && std::find(actions.begin(), actions.end(), action) != actions.end();
     if (!is_merged && (actions.empty() || actions.back() != action)) actions.push_back(action);
@@ -79,9 +70,8 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
   const StageIndex stage = checked.graph.devices()[device.position()].stage;
   std::vector<StageAction> expected = checked.plan.order(stage);
   std::erase_if(expected, [&](const StageAction& action) {
-    return !computes(checked, stage, action) || (checked.plan.delay_wgrad && action.kind == ActionKind::Weight);
+    return !computes(checked, stage, action) || (checked.plan.expert_overlap && action.kind == ActionKind::Weight);
   });
-  if (checked.plan.expert_overlap) pair_up(expected);
   if (actions != expected)
     findings.add(fmt::format("stage {} runs '{}' instead of '{}'", stage.value(), to_text(actions), to_text(expected)));
 }
