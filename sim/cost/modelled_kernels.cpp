@@ -10,6 +10,7 @@
 #include "sim/cost/resident_memory.h"
 #include "sim/model/segment.h"
 #include "sim/plan/scaled_products.h"
+#include "sim/plan/token_route.h"
 
 namespace sim {
 namespace {
@@ -94,9 +95,7 @@ bool limits_host(const ParallelPlan& plan) {
 // executor.cu of 2025, Executor::dispatch_postprocess: `.cpu()`, `.item()`). A program whose tokens cross once has no other on domains of more than eight.
 bool counts_arrivals(const ParallelPlan& plan) {
   constexpr std::int32_t kDomainOfDeepEp = 8;
-  const bool once = plan.token_dispatcher == TokenDispatcher::Hierarchical ||
-                    (plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0);
-  return once && plan.cluster.hardware.devices_per_node > kDomainOfDeepEp;
+  return reaches_nodes_once(plan) && plan.cluster.hardware.devices_per_node > kDomainOfDeepEp;
 }
 
 }  // namespace

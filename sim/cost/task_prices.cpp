@@ -10,6 +10,7 @@
 #include "sim/cost/plan_likeness.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/plan/drives.h"
+#include "sim/plan/token_route.h"
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/units/at.h"
@@ -37,12 +38,8 @@ SimTime on_the_clock(Seconds time) {
 // Where each node gets a token once; else none.
 double dispatch_share(const ParallelPlan& plan) {
   const double of_program = plan.cluster.software.dispatch_share;
-  switch (plan.token_dispatcher) {
-    case TokenDispatcher::AllToAll:
-    case TokenDispatcher::AllGather: return 0;
-    case TokenDispatcher::Hierarchical: return of_program > 0 ? of_program : common_behavior().dispatch_share;
-    default: return of_program;
-  }
+  if (!reaches_nodes_once(plan)) return 0;
+  return of_program > 0 ? of_program : common_behavior().dispatch_share;
 }
 
 }  // namespace
@@ -196,7 +193,7 @@ double TaskPrices::overlap_slowdown() const { return modelled_ && plan_.mesh.cop
 double TaskPrices::exchange_slowdown() const {
   if (!modelled_ || !plan_.expert_overlap) return 0;
   const double all = plan_.cluster.hardware.kernels->multiprocessors;
-  const double kept = dispatch_share(plan_) > 0 ? common_behavior().dispatch_processors : common_behavior().exchange_processors;
+  const double kept = reaches_nodes_once(plan_) ? common_behavior().dispatch_processors : common_behavior().exchange_processors;
   return kept / std::max(1.0, all - kept);
 }
 

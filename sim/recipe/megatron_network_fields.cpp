@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sim/model/model_text.h"
+#include "sim/plan/token_route.h"
 #include "sim/recipe/block_pattern.h"
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
@@ -13,13 +14,10 @@
 namespace sim {
 namespace {
 
-bool reaches_nodes_once(const ParallelPlan& plan) {
-  const bool of_program = plan.token_dispatcher == TokenDispatcher::AsTheProgram && plan.cluster.software.dispatch_share > 0;
-  return plan.model.experts && plan.mesh.expert > 1 && (of_program || plan.token_dispatcher == TokenDispatcher::Hierarchical);
-}
+bool is_flexible(const ParallelPlan& plan) { return plan.model.experts && plan.mesh.expert > 1 && reaches_nodes_once(plan); }
 
 std::string_view dispatcher_of(const ParallelPlan& plan) {
-  return reaches_nodes_once(plan) ? "flex" : plan.gathers_tokens() ? "allgather" : "alltoall";
+  return is_flexible(plan) ? "flex" : plan.gathers_tokens() ? "allgather" : "alltoall";
 }
 
 template <auto size>
@@ -233,7 +231,7 @@ constexpr Field kNetworkRows[] = {
     {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
     {"moe-token-dispatcher-type", "",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::string(dispatcher_of(p))); }, read_dispatcher},
-    {"moe-flex-dispatcher-backend", "moe-enable-deepep", [](const ParallelPlan& p) { return written_if(reaches_nodes_once(p), "deepep"); },
+    {"moe-flex-dispatcher-backend", "moe-enable-deepep", [](const ParallelPlan& p) { return written_if(is_flexible(p), "deepep"); },
      [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
      count_of_the_model},
