@@ -40,9 +40,10 @@ std::vector<bool> ShardingSpace::reshards(std::int32_t zero_stage) const {
 // All shards, or those of a node. A size that was asked for leaves out who has none.
 std::vector<std::int32_t> ShardingSpace::reshard_sizes(const PlanCandidate& candidate) const {
   const sim::DeviceMesh& mesh = candidate.mesh;
-  const bool is_asked = fixed_.has("reshard_ranks") && fixed_.at.reshard_ranks > 1;
-  if (candidate.zero_stage < 3 || !candidate.reshard) return is_asked ? std::vector<std::int32_t>{} : std::vector{1};
-  if (fixed_.has("reshard_ranks")) return {fixed_.at.reshard_ranks};
+  const bool possible = candidate.zero_stage == 3 && candidate.reshard;
+  if (fixed_.has("reshard_ranks"))
+    return fixed_.at.reshard_ranks > 1 && !possible ? std::vector<std::int32_t>{} : std::vector{fixed_.at.reshard_ranks};
+  if (!possible) return {1};
   const std::int32_t near = request_.cluster.devices_per_node() / mesh.tensor;
   const bool fills_node =
       near > 1 && near * mesh.tensor == request_.cluster.devices_per_node() && near < mesh.shards() && mesh.shards() % near == 0;
@@ -50,8 +51,10 @@ std::vector<std::int32_t> ShardingSpace::reshard_sizes(const PlanCandidate& cand
 }
 
 std::vector<std::int32_t> ShardingSpace::unit_sizes(const PlanCandidate& at) const {
-  if (fixed_.has("layers_per_unit") && (at.zero_stage == 3 || fixed_.at.layers_per_unit == 1)) return {fixed_.at.layers_per_unit};
-  if (at.zero_stage < 3) return fixed_.has("layers_per_unit") ? std::vector<std::int32_t>{} : std::vector{1};
+  const bool possible = at.zero_stage == 3;
+  if (fixed_.has("layers_per_unit"))
+    return fixed_.at.layers_per_unit > 1 && !possible ? std::vector<std::int32_t>{} : std::vector{fixed_.at.layers_per_unit};
+  if (!possible) return {1};
   const std::int64_t parts = std::int64_t{at.mesh.pipeline} * at.chunks, most = (request_.model.inner_layers() + parts - 1) / parts;
   std::int64_t block = 0;  // a rank's parameters of the last one: with experts where some blocks have them
   for (const sim::Parameter& parameter : model_.layers[sim::count_of(model_.num_blocks())].parameters)

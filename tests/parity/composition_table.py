@@ -44,12 +44,12 @@ def table(names, loop, parity):
     compositions = [name for name in names if not re.search(r"_zero\d$", name)]
     meshes = sorted({mesh_of(name) for name in compositions}, key=lambda mesh: (len(mesh), mesh))
     lines = ["| Ranks | with | fp64 <= 1e-10 of one process | ZeRO-1, 2, 3 = DDP, every bit | keys and ledger equal, memory <= 2 % (16 and 8 bit: + 24 KiB; convolutions: + 8 KiB) |", "|---|---|---|---|---|"]
+    performed = {("loop", name): not problems for name, problems in loop.items()}
     for mesh in meshes:
         members = [name for name in compositions if mesh_of(name) == mesh]
         variants = ", ".join(map(words_of, members))
         fp64 = verdict(parity, members, ("ItsModelAgreesWithOneProcess", "LlamaAgreesWithOneProcess"))
         zero = verdict(parity, members, ("ZeroStagesAreBitwiseEqual",))
-        performed = {("loop", name): not problems for name, problems in loop.items()}
         whole = verdict(performed, [name for name in names if mesh_of(name) == mesh], ("loop",))
         lines.append(f"| {mesh} | {variants} | {fp64} | {zero} | {whole} |")
     return "\n".join(lines) + "\n"
