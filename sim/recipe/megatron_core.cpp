@@ -11,6 +11,7 @@
 #include <span>
 #include <sstream>
 
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
