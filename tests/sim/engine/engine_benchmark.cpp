@@ -2,6 +2,7 @@
 //
 //   sim_engine_benchmark --benchmark_filter=Simulate
 #include <benchmark/benchmark.h>
+#include <malloc.h>
 
 #include "sim/engine/simulate.h"
 
@@ -52,4 +53,9 @@ BENCHMARK(BM_SimulateUnfolded)->Arg(128)->Unit(benchmark::kMillisecond);
 }  // namespace
 }  // namespace sim
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);  // as cli/main.cpp has it
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  benchmark::Initialize(&argc, argv);
+  benchmark::RunSpecifiedBenchmarks();
+}
