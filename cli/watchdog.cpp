@@ -1,6 +1,7 @@
 #include "cli/watchdog.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace cli {
 namespace {
 
-constexpr std::chrono::seconds kShortestLimit{60}, kOutsideOfSteps{600}, kWindow{10};
+constexpr std::chrono::seconds kShortestLimit{60}, kOutsideOfSteps{600}, kWindow{10}, kForMpirun{10};
 constexpr int kStepsOfLimit = 20;
 constexpr double kStraggles = 1.5, kMostOfTheTime = 0.5;
 
@@ -27,6 +28,11 @@ std::string state_of(std::int64_t process) {
     return line.find("(zombie)") != std::string::npos ? ", dead" : "";
   }
   return ", gone";
+}
+
+bool lives(std::int64_t process) {
+  const std::string state = state_of(process);
+  return state != ", dead" && state != ", gone";
 }
 
 // Asks a rank of this machine for its stack, which it writes into its own file.
@@ -68,16 +74,40 @@ std::optional<Watchdog::Clock::duration> Watchdog::limit() const {
 
 // Who waits for nobody holds up the others.
 std::string Watchdog::hang_words(Clock::duration idle) const {
-  std::string blamed, text;
+  std::vector<std::size_t> blamed;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank)
+    if (!ranks_[rank] || !ranks_[rank]->waits) blamed.push_back(rank);
+  const std::string who =
+      blamed.empty() ? "the ranks wait for each other" : fmt::format("rank {} holds up the run", fmt::join(blamed, ", "));
+  return fmt::format("the run hangs: no rank has begun anything for {} ({}){}", seconds_text(idle), who, state_of_ranks());
+}
+
+std::string Watchdog::state_of_ranks() const {
+  std::string text;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const auto& reading = ranks_[rank];
     text += "\n" + sim::heartbeat_text(run_.folder, sim::Rank(static_cast<std::int32_t>(rank)));
-    if (reading) text += state_of(reading->process);
-    if (!reading || !reading->waits) blamed += (blamed.empty() ? "" : ", ") + std::to_string(rank);
+    if (ranks_[rank]) text += state_of(ranks_[rank]->process);
   }
-  const std::string who = blamed.empty() ? "the ranks wait for each other" : "rank " + blamed + " holds up the run";
-  return fmt::format("the run hangs: no rank has begun anything for {} ({}){}\n  stacks are in {}/stderr.<rank>.txt", seconds_text(idle),
-                     who, text, run_.folder);
+  return fmt::format("{}\n  stacks are in {}/stderr.<rank>.txt", text, run_.folder);
+}
+
+void Watchdog::note_lost(Clock::time_point now) {
+  bool any_lives = false;
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    if (!ranks_[rank]) continue;
+    if (lives(ranks_[rank]->process))
+      any_lives = true, seen_.insert(ranks_[rank]->process);
+    else if (seen_.contains(ranks_[rank]->process))
+      lost_.try_emplace(static_cast<std::int32_t>(rank), now);
+  }
+  if (!any_lives) lost_.clear();  // it ends
+}
+
+std::string Watchdog::lost_words() const {
+  std::vector<std::int32_t> lost;
+  for (const auto& [rank, _] : lost_) lost.push_back(rank);
+  return fmt::format("rank {} is gone, and mpirun has not ended the others for {}{}", fmt::join(lost, ", "), seconds_text(kForMpirun),
+                     state_of_ranks());
 }
 
 std::string Watchdog::straggler_words(sim::Rank rank, double times) const {
@@ -113,10 +143,12 @@ Watchdog::Finding Watchdog::look(Clock::time_point now) {
   note_progress(now);
   Finding finding;
   judge_window(now, finding.words);
+  note_lost(now);
+  const bool has_lost = std::ranges::any_of(lost_, [&](const auto& lost) { return now - lost.second > kForMpirun; });
   const std::optional<Clock::duration> most = limit();
-  if (!most || now - moved_ <= *most) return finding;
-  finding.hangs = true;
-  finding.words.push_back(hang_words(now - moved_));
+  finding.hangs = has_lost || (most && now - moved_ > *most);
+  if (!finding.hangs) return finding;
+  finding.words.push_back(has_lost ? lost_words() : hang_words(now - moved_));
   for (const auto& reading : ranks_)
     if (reading) ask_for_stack(*reading);
   return finding;

@@ -2,6 +2,7 @@
 // who waits for whom; a rank that computes much longer than its equals is a straggler, told while it lasts. Ends nothing itself.
 //
 //   hangs       no heartbeat has moved for the limit: as asked, else 60 s, or 20 of the longest step so far if that is more; 10 min outside of steps
+//   lost        a rank that was seen is gone for 10 s while others live: mpirun, which should have ended them at once, has not
 //   straggler   of a window of 10 s it computes more than half, and 1.5 times the median of the ranks of its stage
 #pragma once
 
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,7 +32,7 @@ class Watchdog {
   explicit Watchdog(WatchedRun run, Clock::time_point start = Clock::now());
 
   struct Finding {
-    bool hangs = false;
+    bool hangs = false;              // or lost a rank: nothing comes of it any more
     std::vector<std::string> words;  // for the person
   };
   Finding look(Clock::time_point now = Clock::now());
@@ -40,6 +42,9 @@ class Watchdog {
   void note_progress(Clock::time_point now);
   std::optional<Clock::duration> limit() const;  // nullopt: none
   std::string hang_words(Clock::duration idle) const;
+  void note_lost(Clock::time_point now);
+  std::string lost_words() const;
+  std::string state_of_ranks() const;
   void judge_window(Clock::time_point now, std::vector<std::string>& words);
   std::string straggler_words(sim::Rank rank, double times) const;
 
@@ -50,6 +55,8 @@ class Watchdog {
   Clock::duration longest_step_{};
   std::vector<std::int64_t> computing_;  // of each rank, when the window began
   std::map<std::int32_t, bool> straggles_;
+  std::map<std::int32_t, Clock::time_point> lost_;  // when it was missed first
+  std::set<std::int64_t> seen_;                     // processes: those of another machine are never seen
 };
 
 }  // namespace cli

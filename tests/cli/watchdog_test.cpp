@@ -1,11 +1,14 @@
 #include "cli/watchdog.h"
 
 #include <gmock/gmock.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 
 namespace cli {
 namespace {
@@ -97,6 +100,34 @@ TEST_F(WatchdogOfTwo, OutsideOfStepsItIsPatient) {
   EXPECT_TRUE(dog.look(at(601)).hangs);
   Watchdog without = watchdog(0);
   EXPECT_FALSE(without.look(at(100'000)).hangs);
+}
+
+// SIGKILL of a rank: mpirun ends the others at once, or else we do.
+TEST_F(WatchdogOfTwo, ARankThatIsGoneIsMissed) {
+  Watchdog dog = watchdog(0);
+  const pid_t child = fork();
+  if (child == 0) pause();
+  files_[1].process = child;
+  for (int rank : {0, 1}) begin(rank, 3);
+  EXPECT_FALSE(dog.look(at(1)).hangs);
+  kill(child, SIGKILL);
+  siginfo_t ended{};
+  waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT);  // dead, and nobody has asked how it ended
+  EXPECT_FALSE(dog.look(at(2)).hangs);
+  EXPECT_FALSE(dog.look(at(12)).hangs);
+  waitpid(child, nullptr, 0);
+  const Watchdog::Finding found = dog.look(at(13));
+  EXPECT_TRUE(found.hangs);
+  ASSERT_EQ(found.words.size(), 1U);
+  EXPECT_THAT(found.words.front(), HasSubstr("rank 1 is gone, and mpirun has not ended the others for 10 s"));
+}
+
+TEST_F(WatchdogOfTwo, ARankOfAnotherMachineIsNotMissed) {
+  Watchdog dog = watchdog(0);
+  files_[1].process = std::numeric_limits<std::int32_t>::max();  // no process here has that number
+  for (int rank : {0, 1}) begin(rank, 3);
+  EXPECT_FALSE(dog.look(at(1)).hangs);
+  EXPECT_FALSE(dog.look(at(100)).hangs);
 }
 
 TEST_F(WatchdogOfTwo, AStragglerIsToldOnceWhileItLasts) {
