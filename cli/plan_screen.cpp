@@ -29,8 +29,9 @@ constexpr std::size_t kShownReasons = 3, kShownFamilies = 6;
 constexpr std::size_t kWidth = 100, kLongCell = 24, kShortCell = 10;
 constexpr std::pair<std::string_view, std::string_view> kBrief[] = {
     {"microbatches", "micro"}, {"peak memory", "memory"}, {"OOM chance", "OOM"}, {"sequence par.", "seq. par."}};
+constexpr std::string_view kOtherwise = "otherwise";  // its cells name what they say
 constexpr std::string_view kDispensable[] = {"bubble", "tokens/s", "seq. par.", "reduced",
-                                             "MFU",    "micro",    "otherwise"};  // by their brief names
+                                             "MFU",    "micro",    kOtherwise};  // by their brief names
 constexpr std::string_view kAlways[] = {"#",        "energy", "time to train", "step",
                                         "tokens/s", "MFU",    "peak memory"};  // also where all plans have the same
 
@@ -58,7 +59,8 @@ Narrowed narrowed(const Rows& rows) {
     const std::string& name = rows.front()[column];
     const bool alike = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] == rows[1][column]; });
     if (alike && std::find(std::begin(kAlways), std::end(kAlways), name) == std::end(kAlways)) {
-      if (rows[1][column] != "-") narrow.alike += fmt::format("{}{} {}", narrow.alike.empty() ? "" : ", ", name, rows[1][column]);
+      if (rows[1][column] == "-") continue;
+      narrow.alike += fmt::format("{}{}{}", narrow.alike.empty() ? "" : ", ", name == kOtherwise ? "" : name + " ", rows[1][column]);
       continue;
     }
     for (std::size_t row = 0; row < rows.size(); ++row) narrow.rows[row].push_back(rows[row][column]);

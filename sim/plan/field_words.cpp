@@ -1,8 +1,7 @@
 #include "sim/plan/field_words.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <variant>
 
 #include "sim/plan/field_uses.h"
 
@@ -14,6 +13,15 @@ struct SaidValue {
   FieldValue from;  // and more
 };
 const SaidValue kSaid[] = {{"bucket_size", "one bucket", kOneBucket}};
+
+// "prefetch 0", "exchange beside compute", "no exchange beside compute"; a word of its own says all.
+std::string phrase(const PlanField& field, const ParallelPlan& plan) {
+  const std::string said = said_of(field, plan);
+  if (said != text_of(field, plan)) return said;
+  const FieldValue value = field.access.get(plan);
+  if (const bool* is_so = std::get_if<bool>(&value)) return (*is_so ? "" : "no ") + std::string(field.words);
+  return std::string(field.words) + ' ' + said;
+}
 
 }  // namespace
 
@@ -29,9 +37,7 @@ std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_v
   for (const PlanField& field : plan_fields()) {
     const bool is_told = std::find(told.begin(), told.end(), field.name) != told.end();
     if (field.role != FieldRole::Layout || is_told || is_at_default(field, plan) || !has_use(field, plan)) continue;
-    const std::string said = said_of(field, plan);
-    const bool says_all = said != text_of(field, plan);  // a word of its own
-    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", says_all ? "" : std::string(field.words) + ' ', said);
+    text += (text.empty() ? "" : ", ") + phrase(field, plan);
   }
   return text;
 }

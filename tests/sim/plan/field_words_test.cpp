@@ -29,5 +29,14 @@ TEST(FieldWords, WhatIsUnusualAndHasAUseIsTold) {
   EXPECT_EQ(unusual_text(plan, kTold), "prefetch 0, accumulation reduce_each");
 }
 
+TEST(FieldWords, WhatIsSoOrNotIsSaidByItsWordsAlone) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .tensor = 2});
+  constexpr std::string_view kTold[] = {"microbatches", "cut", "tensor", "data", "zero"};
+  plan.sequence_parallel = true;
+  plan.zero_stage = 3;
+  plan.reshard_after_forward = false;
+  EXPECT_EQ(unusual_text(plan, kTold), "no " + std::string(plan_field("reshard").words) + ", sequence parallel");
+}
+
 }  // namespace
 }  // namespace sim
