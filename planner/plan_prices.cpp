@@ -205,8 +205,8 @@ Pricer::Lie Pricer::lie(StageIndex stage) const {
   Lie lie{placement_.alike_on_node(device, devices_.fold())};
   for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertTensor}) {
     const sim::Slowest slowest = placement_.slowest_group(device, devices_.fold(), axis);
-    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.group.in_pod, slowest.crossing})
-      lie.push_back(number);
+    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing}) lie.push_back(number);
+    lie.insert(lie.end(), slowest.group.in_pods.begin(), slowest.group.in_pods.end());
   }
   return lie;
 }

@@ -1,6 +1,6 @@
 // Time of collectives and transfers of a run. Where switches sum, inside a node (NVLink SHARP) or between nodes (InfiniBand SHARP), each rank sends and
 // gets the whole payload of an all-reduce once; a ring's ranks send it nearly twice. Otherwise: inside a node by its links, between nodes by the adapters that groups of a node share, between pods by
-// 1 / oversubscription of the adapters of a pod, which all of its groups that leave it share.
+// 1 / oversubscription of the adapters of a pod, which all of its groups that leave it share; of several levels of pods the slowest counts.
 // Overlap with computation is not decided here.
 #pragma once
 
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sim/clock/device.h"
+#include "sim/cluster/pods.h"
 #include "sim/cluster/software_stack.h"
 #include "sim/collective/collective.h"
 #include "sim/model/expert_form.h"
@@ -21,9 +22,9 @@ struct Machine {
 };
 
 struct RankGroup {
-  double ranks = 1;   // members
-  double stride = 1;  // ranks between two members
-  double in_pod = 0;  // members in the pod of one of them; 0: all
+  double ranks = 1;          // members
+  double stride = 1;         // ranks between two members
+  OfPods<double> in_pods{};  // members in the pods of one of them; 0: there are none
 };
 
 // How often the payload crosses a member's link.
@@ -54,7 +55,7 @@ class LinkClock {
   double link_rate() const { return link_rate_; }
   double node_rate() const { return node_rate_; }
   double crossing(CollectiveKind kind, double payload, const RankGroup& group) const;  // bytes that a rank sends
-  double pod_share(const RankGroup& group) const;  // of a node's rate, which a ring has between pods; 0: it leaves none
+  double hop_between_pods(double payload, const RankGroup& group) const;               // of a ring; 0: it leaves none
 
  private:
   bool sums_between(CollectiveKind kind, const RankGroup& group) const;  // in switches between nodes
@@ -72,8 +73,8 @@ class LinkClock {
   std::vector<double> mesh_rates_;   // of groups of 2, 3 ... where no switch joins all GPUs; empty: there is one
   double link_rate_ = 0;             // of a GPU, one direction
   double node_rate_ = 0, sold_ = 0;  // of a node, one direction
-  double oversubscription_ = 1;      // of what leaves a pod
-  bool sums_ = false;                // in switches between nodes
+  OfPods<double> oversubscription_{};
+  bool sums_ = false;  // in switches between nodes
   double gpus_per_node_ = 1, gain_ = 1, start_ = 0, fill_ = 0, hop_ = 0;
 };
 

@@ -12,6 +12,7 @@
 
 #include "sim/cluster/device_power.h"
 #include "sim/cluster/kernel_traits.h"
+#include "sim/cluster/pods.h"
 #include "sim/cluster/scale_recipe.h"
 #include "sim/units/json_fwd.h"
 #include "sim/units/quantity.h"
@@ -138,9 +139,7 @@ struct LinkProfile {
   BytesPerSecond bandwidth{};       // that long messages reach, one direction; per device (intra-node) or per node (inter-node)
   BytesPerSecond peak_bandwidth{};  // of the data sheet; zero: not known. Where kernels are described, nodes share `network_share` of it
   std::int32_t lanes = 1;           // equal parts that carry it: links of a device, adapters of a node
-  // Between nodes: so many are a pod, among which each has all of its rate; what leaves a pod shares 1 / oversubscription of them. 0: one pod for all.
-  std::int32_t pod_nodes = 0;
-  double oversubscription = 1;
+  std::vector<PodLevel> pods = {};  // between nodes, innermost first, at most kPodLevels; empty: one pod for all
   bool switch_sums = false;  // between nodes: switches add up what passes, and the library uses it for all-reduces (InfiniBand SHARP)
 };
 

@@ -6,6 +6,7 @@
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/unread_numbers_json.h"
 #include "sim/units/at.h"
+#include "sim/units/counted.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/profile_search.h"
 #include "sim/units/unit_text.h"
@@ -16,12 +17,45 @@ namespace {
 constexpr std::string_view kHardwareFormats[] = {"meshwright.hardware/1", "meshwright.hardware/2"};
 constexpr JsonReader::Range kShare = {1e-6, 1};
 
-void read_pods(const JsonReader& reader, LinkProfile& link) {
-  link.pod_nodes = static_cast<std::int32_t>(reader.integer("pod_nodes", 0, {0, 1e6}));
-  link.oversubscription = reader.number("oversubscription", 1.0, {1, 1000});
+// {"nodes": 4, "oversubscription": 2}
+PodLevel read_level(const JsonReader& reader) {
+  return {.nodes = static_cast<std::int32_t>(reader.integer("nodes", std::nullopt, {1, 1e6})),
+          .oversubscription = reader.number("oversubscription", std::nullopt, {1, 1000})};
+}
+
+void check_levels(const JsonReader& reader, const std::vector<PodLevel>& pods) {
+  if (pods.size() < 2 || pods.size() > kPodLevels)
+    reader.violate("pods", fmt::format("has {}, and 2 to {} levels are understood", counted(std::ssize(pods), "level"), kPodLevels),
+                   "give each its nodes and oversubscription; of one level pod_nodes and oversubscription of the network itself");
+  for (std::size_t level = 1; level < pods.size(); ++level)
+    if (pods[level - 1].nodes > 0 && (pods[level].nodes <= pods[level - 1].nodes || pods[level].nodes % pods[level - 1].nodes != 0))
+      reader.violate("pods", fmt::format("has pods of {} nodes in pods of {}", pods[level - 1].nodes, pods[level].nodes),
+                     "give the innermost first, and of each level whole ones of that below");
+}
+
+// A fabric with one level says it by pod_nodes and oversubscription of its own.
+std::vector<PodLevel> read_pods(const JsonReader& reader) {
+  if (reader.has("pods")) {
+    std::vector<PodLevel> pods;
+    for (const JsonReader& level : reader.children("pods")) pods.push_back(read_level(level));
+    check_levels(reader, pods);
+    for (const char* other : {"pod_nodes", "oversubscription"})
+      if (reader.has(other)) reader.violate(other, "stands beside pods, whose levels have their own", "remove one of both");
+    return pods;
+  }
   if (reader.has("pod_nodes") != reader.has("oversubscription"))
     reader.violate(reader.has("pod_nodes") ? "pod_nodes" : "oversubscription", "says nothing without the other of both",
                    "give the nodes of a pod, and how many share a link out of it (pod_nodes 384, oversubscription 7)");
+  const auto nodes = static_cast<std::int32_t>(reader.integer("pod_nodes", 0, {0, 1e6}));
+  const double oversubscription = reader.number("oversubscription", 1.0, {1, 1000});
+  if (nodes == 0) return {};
+  return {{.nodes = nodes, .oversubscription = oversubscription}};
+}
+
+Json pods_json(const std::vector<PodLevel>& pods) {
+  Json json = Json::array();
+  for (const PodLevel& level : pods) json.push_back({{"nodes", level.nodes}, {"oversubscription", level.oversubscription}});
+  return json;
 }
 
 // is_derived: its bandwidth is a share of the peak, which block "kernels" gives, and a message is posted as to a neighbor.
@@ -35,7 +69,7 @@ LinkProfile read_link(const JsonReader& parent, const std::string& key, bool is_
   link.lanes = static_cast<std::int32_t>(reader.integer("lanes", 1, {1, 1024}));
   link.peak_bandwidth = reader.bytes_per_second("peak_bandwidth", is_derived ? std::nullopt : std::optional(BytesPerSecond{}));
   if (key != "inter_node") return link;
-  read_pods(reader, link);
+  link.pods = read_pods(reader);
   link.switch_sums = reader.boolean("switch_sums", false);
   return link;
 }
@@ -96,7 +130,7 @@ std::vector<std::string> number_fields(const JsonReader& reader) {
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
   for (const std::string link : {"intra_node", "inter_node"})
-    for (const std::string number : {"latency", "bandwidth", "lanes", "peak_bandwidth", "pod_nodes", "oversubscription"})
+    for (const std::string number : {"latency", "bandwidth", "lanes", "peak_bandwidth", "pod_nodes", "oversubscription", "pods"})
       if (reader.has(link) && reader.child(link).has(number)) fields.push_back(link + "." + number);
   return fields;
 }
@@ -147,10 +181,11 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
 Json link_json(const LinkProfile& link) {
   Json json = {{"type", link.type}, {"latency", to_exact_text(link.latency)}, {"bandwidth", to_exact_text(link.bandwidth)}};
   if (link.lanes > 1) json["lanes"] = link.lanes;
-  if (link.pod_nodes > 0) {
-    json["pod_nodes"] = link.pod_nodes;
-    json["oversubscription"] = link.oversubscription;
+  if (link.pods.size() == 1) {
+    json["pod_nodes"] = link.pods.front().nodes;
+    json["oversubscription"] = link.pods.front().oversubscription;
   }
+  if (link.pods.size() > 1) json["pods"] = pods_json(link.pods);
   if (link.switch_sums) json["switch_sums"] = true;
   if (link.peak_bandwidth > BytesPerSecond{}) json["peak_bandwidth"] = to_exact_text(link.peak_bandwidth);
   return json;

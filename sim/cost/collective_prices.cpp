@@ -34,10 +34,15 @@ double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
 }
 
 // The same into its pod, a rank's share of what may leave that at once: all groups of a pod do.
-double crossing_pods(const CollectivePhase& phase, const GroupPlacement& group, double oversubscription) {
-  if (!group.spans_pods()) return 0.0;
-  if (phase.messages <= 1) return oversubscription / group.in_pod;
-  return oversubscription * static_cast<double>(group.ranks - group.in_pod) / static_cast<double>(group.ranks - 1);
+double crossing_pods(const CollectivePhase& phase, const GroupPlacement& group, const std::vector<PodLevel>& pods) {
+  double most = 0;
+  for (std::size_t level = 0; level < pods.size(); ++level) {
+    const std::int32_t in_pod = group.in_pods[level];
+    if (in_pod == 0 || in_pod == group.ranks) continue;
+    const double share = phase.messages <= 1 ? 1 / real(in_pod) : real(group.ranks - in_pod) / real(group.ranks - 1);
+    most = std::max(most, pods[level].oversubscription * share);
+  }
+  return most;
 }
 
 RatioCurve::Coordinates payload_coordinate(Bytes payload) {
@@ -63,7 +68,7 @@ double seconds(const LinkClock& clock, CollectiveKind kind, const ClockBytes& by
     case CollectiveKind::RingHop:
       return std::max({clock.transfer(bytes.payload, {2, 1}),
                        group.on_node < group.ranks.ranks ? clock.transfer(bytes.payload / group.on_node, {2, kNextNode}) : 0,
-                       clock.pod_share(group.ranks) > 0 ? clock.transfer(bytes.payload / group.ranks.in_pod, {2, kNextNode, 1}) : 0});
+                       clock.hop_between_pods(bytes.payload, group.ranks)});
     default: return clock.collective(kind, bytes.payload, group.ranks);
   }
 }
@@ -106,7 +111,7 @@ CollectivePrice CollectivePrices::by_algorithm(const CollectiveAlgorithm& algori
     const double sent = static_cast<double>(run.phase.bytes_sent.value());
     const Seconds port = transfer(sent, profile_.intra_node.bandwidth);
     const Seconds uplink = transfer(sent * crossing(run.phase, group), profile_.inter_node.bandwidth);
-    const Seconds pods = transfer(sent * crossing_pods(run.phase, group, profile_.inter_node.oversubscription) * profile_.devices_per_node,
+    const Seconds pods = transfer(sent * crossing_pods(run.phase, group, profile_.inter_node.pods) * profile_.devices_per_node,
                                   profile_.inter_node.bandwidth);
     const Seconds reducing = profile_.kind == DeviceKind::Cpu ? kernels_.streaming(run.phase.bytes_reduced) : Seconds{};
     price.time += run.repeat * (run.phase.messages * link_of(group).latency + std::max({port, uplink, pods}) + reducing);
@@ -135,7 +140,9 @@ CollectivePrice CollectivePrices::cheapest(const CollectiveShape& shape, const G
 }
 
 RankGroup CollectivePrices::clock_group(const GroupPlacement& group) const {
-  return {real(group.ranks), group.spans_nodes() ? real(profile_.devices_per_node) / real(group.on_node) : 1.0, real(group.in_pod)};
+  RankGroup ranks{real(group.ranks), group.spans_nodes() ? real(profile_.devices_per_node) / real(group.on_node) : 1.0};
+  std::ranges::copy(group.in_pods, ranks.in_pods.begin());
+  return ranks;
 }
 
 // Bytes are bytes: where a precision was not measured, that of fp32 stands for it.

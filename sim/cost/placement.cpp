@@ -58,6 +58,17 @@ bool fills_nodes_evenly(const DeviceMesh& mesh, std::int32_t per_node) {
           is_whole(tensor * mesh.copies()));
 }
 
+// Of those that do not hold all devices.
+OfPods<std::int32_t> devices_per_pod(const Cluster& cluster) {
+  const std::vector<PodLevel>& pods = cluster.hardware.inter_node.pods;
+  OfPods<std::int32_t> devices{};
+  for (std::size_t level = 0; level < pods.size(); ++level) {
+    const std::int64_t held = std::int64_t{pods[level].nodes} * std::max(1, cluster.hardware.devices_per_node);
+    if (held < cluster.devices) devices[level] = static_cast<std::int32_t>(held);
+  }
+  return devices;
+}
+
 }  // namespace
 
 Placement::Placement(const ParallelPlan& plan)
@@ -66,8 +77,22 @@ Placement::Placement(const ParallelPlan& plan)
       devices_(plan.cluster.devices),
       devices_per_node_(std::max(1, plan.cluster.hardware.devices_per_node)),
       nodes_(plan.cluster.nodes()),
-      devices_per_pod_(plan.cluster.hardware.inter_node.pod_nodes * devices_per_node_),
-      is_even_(fills_nodes_evenly(mesh_, devices_per_node_) && (!has_pods() || fills_nodes_evenly(mesh_, devices_per_pod_))) {}
+      devices_per_pod_(devices_per_pod(plan.cluster)),
+      is_even_(fills_evenly()) {}
+
+bool Placement::fills_evenly() const {
+  const auto evenly = [&](std::int32_t joined) { return joined == 0 || fills_nodes_evenly(mesh_, joined); };
+  return evenly(devices_per_node_) && std::ranges::all_of(devices_per_pod_, evenly);
+}
+
+// joined(devices): members among so many neighboring devices.
+template <class Joined>
+OfPods<std::int32_t> Placement::in_pods(const Joined& joined) const {
+  OfPods<std::int32_t> members{};
+  for (std::size_t level = 0; level < kPodLevels; ++level)
+    if (devices_per_pod_[level] > 0) members[level] = joined(devices_per_pod_[level]);
+  return members;
+}
 
 bool Placement::stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const {
   return device_of(fold, mesh_, rank) == device_of(fold, mesh_, device.representative);
@@ -86,7 +111,7 @@ Slowest Placement::slowest(const GraphDevice& device, const Fold& fold, const Gr
       if (stands_for(device, fold, rank)) look(rank, group_of(rank));
   };
   each_rank([&](Rank rank, const GroupPlacement& group) {
-    if (std::pair(group.on_node, group.in_pod) < std::pair(found.group.on_node, found.group.in_pod))
+    if (std::pair(group.on_node, group.in_pods) < std::pair(found.group.on_node, found.group.in_pods))
       found = {.rank = rank, .group = group, .crossing = 0};
   });
   each_rank(
@@ -110,12 +135,12 @@ GroupPlacement Placement::group(Rank member, MeshAxis axis) const {
     const std::int32_t begin = member.value() / joined * joined;
     return count_within(all, begin, begin + joined);
   };
-  return {all.count, neighbors(devices_per_node_), has_pods() ? neighbors(devices_per_pod_) : 0};
+  return {all.count, neighbors(devices_per_node_), in_pods(neighbors)};
 }
 
 GroupPlacement Placement::pair(Rank a, Rank b) const {
   const auto joined = [&](std::int32_t devices) { return a.value() / devices == b.value() / devices ? 2 : 1; };
-  return {2, joined(devices_per_node_), has_pods() ? joined(devices_per_pod_) : 0};
+  return {2, joined(devices_per_node_), in_pods(joined)};
 }
 
 std::int32_t Placement::alike_on_node(const GraphDevice& device, const Fold& fold) const {

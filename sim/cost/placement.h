@@ -3,6 +3,9 @@
 // Topology and DeviceMesh::group.
 #pragma once
 
+#include <algorithm>
+
+#include "sim/cluster/pods.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 
@@ -10,10 +13,12 @@ namespace sim {
 
 struct GroupPlacement {
   std::int32_t ranks = 1;
-  std::int32_t on_node = 1;  // of them on the node of the member asked about
-  std::int32_t in_pod = 0;   // and in its pod; 0: there is one pod
+  std::int32_t on_node = 1;        // of them on the node of the member asked about
+  OfPods<std::int32_t> in_pods{};  // and in its pods; 0: there is one for all
   bool spans_nodes() const { return on_node < ranks; }
-  bool spans_pods() const { return in_pod > 0 && in_pod < ranks; }
+  bool spans_pods() const {
+    return std::ranges::any_of(in_pods, [&](std::int32_t in_pod) { return in_pod > 0 && in_pod < ranks; });
+  }
 };
 
 // Of the ranks that a graph device stands for the one whose group is scattered most: all wait for it. Where nodes are filled evenly
@@ -49,7 +54,9 @@ class Placement {
 
  private:
   std::int32_t node(Rank rank) const { return rank.value() / devices_per_node_; }
-  bool has_pods() const { return devices_per_pod_ > 0 && devices_per_pod_ < devices_; }
+  bool fills_evenly() const;
+  template <class Joined>
+  OfPods<std::int32_t> in_pods(const Joined& joined) const;
   bool stands_for(const GraphDevice& device, const Fold& fold, Rank rank) const;
   template <class GroupOf>
   Slowest slowest(const GraphDevice& device, const Fold& fold, const GroupOf& group_of) const;
@@ -57,7 +64,7 @@ class Placement {
   DeviceMesh mesh_;
   StageIndex copy_;  // of a token table
   std::int32_t devices_, devices_per_node_, nodes_;
-  std::int32_t devices_per_pod_;  // 0: there is one
+  OfPods<std::int32_t> devices_per_pod_{};  // 0: there is one for all
   bool is_even_;
 };
 

@@ -40,8 +40,8 @@ void read_pods(const FieldReader& at, HardwareProfile& profile) {
   const JsonReader network = at.reader().child("inter_node");
   if (!network.has("oversubscription") || network.json()["oversubscription"].is_null()) return;
   const JsonReader shared = network.child("oversubscription");
-  profile.inter_node.oversubscription = shared.number("ratio", 1.0, {1, 1000});
-  profile.inter_node.pod_nodes = static_cast<std::int32_t>(shared.integer("above_gpus", 0, {0, 1 << 20}) / profile.devices_per_node);
+  const auto nodes = static_cast<std::int32_t>(shared.integer("above_gpus", 0, {0, 1 << 20}) / profile.devices_per_node);
+  if (nodes > 0) profile.inter_node.pods = {{.nodes = nodes, .oversubscription = shared.number("ratio", 1.0, {1, 1000})}};
 }
 
 }  // namespace

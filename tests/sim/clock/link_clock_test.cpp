@@ -141,12 +141,11 @@ class OversubscribedPods : public ::testing::Test {
  protected:
   OversubscribedPods() {
     Device device = a100();
-    device.profile.inter_node.pod_nodes = 4;
-    device.profile.inter_node.oversubscription = 7;
+    device.profile.inter_node.pods = {{.nodes = 4, .oversubscription = 7}, {.nodes = 64, .oversubscription = 21}};
     clock_.emplace(device, plain_stack(), a100_machine());
   }
-  double ring(double in_pod) const {
-    return clock_->collective(CollectiveKind::AllGather, 1e9, {.ranks = 8, .stride = 8, .in_pod = in_pod});
+  double ring(double in_pod, double in_outer = 0) const {
+    return clock_->collective(CollectiveKind::AllGather, 1e9, {.ranks = 8, .stride = 8, .in_pods = {in_pod, in_outer}});
   }
   std::optional<LinkClock> clock_;
 };
@@ -157,10 +156,18 @@ TEST_F(OversubscribedPods, ARingLeavesEachPodOnce) {
   EXPECT_NEAR((ring(1) - ring(0)) / ring(0), 7.0 - 1, 0.05);
 }
 
+TEST_F(OversubscribedPods, TheSlowestLevelCounts) {
+  EXPECT_DOUBLE_EQ(ring(1, 8), ring(1));  // all in one of the larger pods
+  EXPECT_NEAR((ring(4, 4) - ring(0)) / ring(0), 21.0 / 4 - 1, 0.05);
+  EXPECT_DOUBLE_EQ(ring(1, 4), ring(1)) << "a ring that leaves small pods seven times slower, and large ones 21 / 4 times";
+  const RankGroup ring_of_keys{.ranks = 8, .stride = 8, .in_pods = {4, 4}};
+  EXPECT_NEAR(clock_->hop_between_pods(1e9, ring_of_keys) / clock_->transfer(1e9, {.ranks = 2, .stride = 8}), 21.0 / 4, 0.1);
+}
+
 TEST_F(OversubscribedPods, TransfersAndAllToAllsTakeTheirShare) {
-  const RankGroup inside{.ranks = 2, .stride = 8, .in_pod = 2}, across{.ranks = 2, .stride = 32, .in_pod = 1};
+  const RankGroup inside{.ranks = 2, .stride = 8, .in_pods = {2}}, across{.ranks = 2, .stride = 32, .in_pods = {1}};
   EXPECT_NEAR(clock_->transfer(1e9, across) / clock_->transfer(1e9, inside), 7, 0.1);
-  const RankGroup near{.ranks = 8, .stride = 8}, apart{.ranks = 8, .stride = 8, .in_pod = 4};
+  const RankGroup near{.ranks = 8, .stride = 8}, apart{.ranks = 8, .stride = 8, .in_pods = {4}};
   EXPECT_NEAR(clock_->all_to_all(1e9, apart) / clock_->all_to_all(1e9, near), 7 * 4.0 / 7,
               0.1);  // four of seven others are in the other pod
 }

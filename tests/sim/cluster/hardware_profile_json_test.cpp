@@ -125,10 +125,28 @@ TEST(HardwareProfileJson, PodsAreTheirNodesAndTheirShare) {
   Json profile = with("inter_node", network);
   profile.erase("sources");
   const HardwareProfile read = hardware_profile_from_json(profile, "");
-  EXPECT_EQ(read.inter_node.pod_nodes, 384);
+  ASSERT_EQ(read.inter_node.pods.size(), 1u);
+  EXPECT_EQ(read.inter_node.pods[0].nodes, 384);
   EXPECT_EQ(to_json(read)["inter_node"]["oversubscription"], 7);
   network["oversubscription"] = 0.5;
   EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/oversubscription"));
+}
+
+TEST(HardwareProfileJson, PodsMayStandInLargerOnes) {
+  Json network = to_json(full_profile())["inter_node"];
+  network["pods"] = {{{"nodes", 4}, {"oversubscription", 2}}, {{"nodes", 32}, {"oversubscription", 6}}};
+  Json profile = with("inter_node", network);
+  profile.erase("sources");
+  const HardwareProfile read = hardware_profile_from_json(profile, "");
+  ASSERT_EQ(read.inter_node.pods.size(), 2u);
+  EXPECT_EQ(read.inter_node.pods[1].nodes, 32);
+  EXPECT_EQ(to_json(read)["inter_node"]["pods"], network["pods"]);
+  network["pods"][1]["nodes"] = 30;
+  EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/pods: has pods of 4 nodes in pods of 30"));
+  network["pod_nodes"] = 4;
+  EXPECT_THAT(told(with("inter_node", network)), HasSubstr("/inter_node/pod_nodes: stands beside pods"));
+  network["pods"] = Json::array();
+  EXPECT_THAT(told(with("inter_node", network)), HasSubstr("has 0 levels, and 2 to 3 levels are understood"));
 }
 
 TEST(HardwareProfileJson, SwitchesThatSumNeedAWayToPriceThem) {

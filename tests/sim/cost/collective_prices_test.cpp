@@ -46,9 +46,9 @@ TEST(ClosedForm, RingAllReduceInWholePhasesIsExact) {
 TEST(ClosedForm, WhatLeavesAPodSharesItsWay) {
   HardwareProfile hardware = round_numbers();
   hardware.devices_per_node = 1;
-  hardware.inter_node.oversubscription = 4;
+  hardware.inter_node.pods = {{.nodes = 2, .oversubscription = 4}};
   Prices prices(hardware);
-  const GroupPlacement near{4, 1}, apart{4, 1, 2};
+  const GroupPlacement near{4, 1}, apart{4, 1, {2}};
   const auto slower = [&](CollectiveKind kind) {
     return prices.price(kind, 400'000'000, apart).time.count() / prices.price(kind, 400'000'000, near).time.count();
   };

@@ -40,7 +40,7 @@ TEST(Placement, MembersInAPodAreThoseOfItsNodes) {
   for (const DeviceMesh& mesh : kMeshes)
     for (const std::int32_t pod_nodes : {1, 2, 3}) {
       ParallelPlan plan = plan_on(mesh, 2);
-      plan.cluster.hardware.inter_node.pod_nodes = pod_nodes;
+      plan.cluster.hardware.inter_node.pods = {{.nodes = pod_nodes}};
       const Placement placement(plan);
       const bool has_pods = 2 * pod_nodes < mesh.ranks();
       const auto pod = [&](Rank rank) { return plan.cluster.node_of(rank).value() / pod_nodes; };
@@ -48,11 +48,22 @@ TEST(Placement, MembersInAPodAreThoseOfItsNodes) {
         for (const MeshAxis axis : {MeshAxis::Data, MeshAxis::Tensor, MeshAxis::Pipeline, MeshAxis::World}) {
           const std::vector<Rank> members = mesh.group(rank, axis);
           const auto near = std::ranges::count_if(members, [&](Rank member) { return pod(member) == pod(rank); });
-          EXPECT_EQ(placement.group(rank, axis).in_pod, has_pods ? near : 0);
+          EXPECT_EQ(placement.group(rank, axis).in_pods[0], has_pods ? near : 0);
         }
         EXPECT_EQ(placement.pair(Rank(0), rank).spans_pods(), has_pods && pod(Rank(0)) != pod(rank));
       }
     }
+}
+
+TEST(Placement, EachLevelOfPodsCountsItsOwn) {
+  ParallelPlan plan = plan_on({.data = 16, .pipeline = 1, .tensor = 1}, 1);
+  plan.cluster.hardware.inter_node.pods = {{.nodes = 2}, {.nodes = 8}, {.nodes = 16}};
+  const Placement placement(plan);
+  const OfPods<std::int32_t> of_all{2, 8, 0}, neighbors{2, 2, 0}, near{1, 2, 0}, far{1, 1, 0};  // one pod of sixteen holds all
+  EXPECT_EQ(placement.group(Rank(0), MeshAxis::Data).in_pods, of_all);
+  EXPECT_EQ(placement.pair(Rank(0), Rank(1)).in_pods, neighbors);
+  EXPECT_EQ(placement.pair(Rank(0), Rank(2)).in_pods, near);
+  EXPECT_EQ(placement.pair(Rank(0), Rank(8)).in_pods, far);
 }
 
 TEST(Placement, TheEmbeddingGroupIsFirstAndLastStage) {

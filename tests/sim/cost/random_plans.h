@@ -311,8 +311,9 @@ class PlanGenerator {
     deal_tensors(plan, random_bits(key_, drawn_ + (std::uint64_t{1} << 40)));
     if (kind == DeviceKind::Gpu && coin()) plan.cuda_graphs = CudaGraphs::PerLayer;
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
-      plan.cluster.hardware.inter_node.pod_nodes = one_of({1, 2});
-      plan.cluster.hardware.inter_node.oversubscription = 3;
+      const std::int32_t nodes = one_of({1, 2});
+      plan.cluster.hardware.inter_node.pods = {{.nodes = nodes, .oversubscription = 3}};
+      if (one_of({0, 1}) == 1) plan.cluster.hardware.inter_node.pods.push_back({.nodes = 2 * nodes, .oversubscription = 5});
     }
     return plan;
   }

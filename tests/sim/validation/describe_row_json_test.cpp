@@ -152,8 +152,9 @@ TEST(DescribeRow, SomeProgramsLightenTheLastStage) {
 TEST(DescribeRow, OversubscriptionIsOfPods) {
   const Json shared = {{"oversubscription", {{"ratio", 7}, {"above_gpus", 16}}}};
   const LinkProfile network = describe(patched(valid_row(), {{"hardware", {{"inter_node", shared}}}})).plan.cluster.hardware.inter_node;
-  EXPECT_EQ(network.pod_nodes, 2);
-  EXPECT_EQ(network.oversubscription, 7);
+  ASSERT_EQ(network.pods.size(), 1u);
+  EXPECT_EQ(network.pods[0].nodes, 2);
+  EXPECT_EQ(network.pods[0].oversubscription, 7);
 }
 
 TEST(DescribeRow, AMegatronLayoutIsTheCut) {
