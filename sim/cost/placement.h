@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <ranges>
 
 #include "sim/cluster/pods.h"
 #include "sim/plan/parallel_plan.h"

@@ -313,7 +313,7 @@ class PlanGenerator {
     if (kind == DeviceKind::Gpu && one_of({0, 0, 1}) == 1) {
       const std::int32_t nodes = one_of({1, 2});
       plan.cluster.hardware.inter_node.pods = {{.nodes = nodes, .oversubscription = 3}};
-      if (one_of({0, 1}) == 1) plan.cluster.hardware.inter_node.pods.push_back({.nodes = 2 * nodes, .oversubscription = 5});
+      if (nodes == 1) plan.cluster.hardware.inter_node.pods.push_back({.nodes = 2, .oversubscription = 5});
     }
     return plan;
   }
