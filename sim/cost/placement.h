@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <ranges>
 
 #include "sim/cluster/pods.h"
 #include "sim/plan/parallel_plan.h"
@@ -18,7 +17,7 @@ struct GroupPlacement {
   OfPods<std::int32_t> in_pods{};  // and in its pods; 0: there is one for all
   bool spans_nodes() const { return on_node < ranks; }
   bool spans_pods() const {
-    return std::ranges::any_of(in_pods, [&](std::int32_t in_pod) { return in_pod > 0 && in_pod < ranks; });
+    return std::any_of(in_pods.begin(), in_pods.end(), [&](std::int32_t in_pod) { return in_pod > 0 && in_pod < ranks; });
   }
 };
 

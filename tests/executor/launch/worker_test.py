@@ -12,6 +12,7 @@ import unittest
 
 WORKER, PLANS, PLANTED = sys.argv.pop(1), pathlib.Path(sys.argv.pop(1)), sys.argv.pop(1)
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+PATIENCE = 120   # seconds that a rank waits for another (executor/launch/worker_options.h): what is found at once does not take half of them on any machine
 
 
 def command(plan, folder, steps, *more, ranks=1, data=None, worker=WORKER):
@@ -83,19 +84,12 @@ class Worker(unittest.TestCase):
                 self.assertEqual(losses(folder), losses(whole), f"{plan} {point}")
                 self.assertEqual(hashes(folder, 6), hashes(whole, 6), f"{plan} {point}")
 
-    def healthy_seconds(self):
-        """Of a job that ends by itself: its start alone takes seconds where others use the machine."""
-        start = time.monotonic()
-        run("zero3", self.root / "healthy", 1, ranks=2)
-        return time.monotonic() - start
-
     def test_a_rank_that_issues_another_collective_is_named_at_once(self):
-        healthy = self.healthy_seconds()
         for bug in ("skipped_collective", "other_group"):
             folder = self.root / bug
             start = time.monotonic()
             ended = run("zero3", folder, 100, ranks=2, worker=PLANTED, environment=ENVIRONMENT | {"MESHWRIGHT_PLANTED_BUG": bug})
-            self.assertLess(time.monotonic() - start, 3 * healthy + 5)
+            self.assertLess(time.monotonic() - start, PATIENCE / 2)
             self.assertEqual(ended.returncode, 50)
         words = (self.root / "skipped_collective/stderr.0.txt").read_text()
         self.assertIn("data group of ranks 0 1: the ranks disagree. Rank 1 issued", words)
@@ -115,10 +109,9 @@ class Worker(unittest.TestCase):
 
     def test_a_killed_rank_ends_the_job_in_time_and_is_reported(self):
         folder = self.root / "run"
-        healthy = self.healthy_seconds()
         start = time.monotonic()
         ended = run("zero3", folder, 1000, "--kill-at", "step.2.s0.c0.m0.l1.backward.attention.none.0", "--kill-rank", "1", ranks=2)
-        self.assertLess(time.monotonic() - start, 3 * healthy + 5)
+        self.assertLess(time.monotonic() - start, PATIENCE / 2)
         self.assertNotEqual(ended.returncode, 0)
         report = subprocess.run([WORKER, "report", "--out", folder, "--ranks", "2"], capture_output=True, text=True).stdout
         self.assertIn("rank 1: step 2, phase backward, task s0.c0.m0.l1.backward.attention.none.0", report)
