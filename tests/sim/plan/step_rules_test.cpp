@@ -310,7 +310,7 @@ TEST(StepRules, WeightsOfAHeadComeBehindTheLastBackward) {
   EXPECT_THAT(with([](ParallelPlan& p) { p.mesh = {.data = 2}, p.cut = even_cut(4, p.pipeline_shape()); }), broken(kWhere, "one stage"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.schedule = "zb-1p"; }), broken(kWhere, "all are put off already"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 2; }), broken(kWhere, "stages 2 and 3"));
-  EXPECT_THAT(with([](ParallelPlan& p) { p.accumulation = Accumulation::ReduceEach; }), broken(kWhere, "is reduced"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.accumulation = Accumulation::ReduceEach; }), broken(kWhere, "are reduced"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 2; }), broken(kWhere, "slices"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "a head that is trained"));
 }
