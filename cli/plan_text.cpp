@@ -67,6 +67,7 @@ std::string context_name(const sim::ParallelPlan& plan) {
 std::string host_name(const sim::ParallelPlan& plan) {
   std::string name = plan.offload_parameters ? "weights, optimizer" : plan.offload_optimizer ? "optimizer" : "";
   if (plan.offload_activations) name += name.empty() ? "inputs" : ", inputs";
+  if (!plan.offload_modules.none()) name += (name.empty() ? "" : ", ") + sim::to_text(plan.offload_modules);
   return name.empty() ? "-" : name;
 }
 
@@ -102,6 +103,7 @@ constexpr std::string_view kTold[] = {"data",
                                       "offload_optimizer",
                                       "offload_parameters",
                                       "offload_activations",
+                                      "offload_modules",
                                       "accumulation"};
 std::string other_fields(const sim::ParallelPlan& plan) {
   sim::ParallelPlan usual = plan;  // what the program's runs do anyway is not unusual
@@ -121,7 +123,7 @@ constexpr RareColumn kRareColumns[] = {
     {"context", [](const sim::ParallelPlan& plan) { return plan.mesh.context > 1; }, context_name},
     {"reduced", sim::reduces_each, reduction_name},
     {"otherwise", [](const sim::ParallelPlan& plan) { return other_fields(plan) != "-"; }, other_fields},
-    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.offload_activations; }, host_name},
+    {"on the host", [](const sim::ParallelPlan& plan) { return plan.offload_optimizer || plan.keeps_on_host(); }, host_name},
 };
 constexpr std::ptrdiff_t kBehindData = 2;
 

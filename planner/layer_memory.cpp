@@ -99,6 +99,16 @@ class Templates {
     const sim::Operation operation = phase == Phase::Forward ? sim::Operation::CopyToHost : sim::Operation::CopyToDevice;
     follow(walk, layer, phase, {{.operation = operation, .payload = received(layer)}});
   }
+  // Segment by segment, what its modules have saved has come when it is read: other segments' may be on their way.
+  void follow_with_inputs(Walk& walk, LayerIndex layer, Phase phase, const std::vector<sim::Piece>& pieces,
+                          std::set<std::int32_t>& moved) const {
+    const bool sends = !plan_.offload_modules.none() && is_block(layer);
+    for (const sim::Piece& piece : pieces) {
+      if (sends && moved.insert(piece.parts.segment).second)
+        follow(walk, layer, Phase::Backward, {{.operation = sim::Operation::CopyToDevice, .sequence = piece.parts.segment}});
+      follow(walk, layer, phase, {piece});
+    }
+  }
   LayerMemory forward(LayerIndex layer) const {
     Walk walk;
     follow(walk, layer, Phase::Forward, forward_pieces(model_, plan_, layer));
@@ -109,9 +119,10 @@ class Templates {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
     const bool is_spared = plan_.recompute == sim::Recompute::Full && !plan_.recomputes(layer, sim::MicrobatchIndex(0));
-    if (!is_spared) follow(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer));
+    std::set<std::int32_t> moved;
+    if (!is_spared) follow_with_inputs(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer), moved);
     recompute_peak = walk.end_phase();
-    follow(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer));
+    follow_with_inputs(walk, layer, Phase::Backward, backward_pieces(model_, plan_, layer), moved);
     return walk.memory();
   }
   LayerMemory weight(LayerIndex layer) const {

@@ -52,7 +52,7 @@ std::vector<Modules> levels_of(const Kind& kind, const sim::ModelGraph& model) {
   Modules all = network.attention_dropout > 0 && has(Module::CoreAttention) ? Modules(Module::CoreAttention) : Modules();
   for (const Modules level : kLevels) {
     Modules alone;
-    for (std::size_t at = 0; at < sim::kNumModules; ++at)
+    for (std::size_t at = 0; at < sim::kNumRecomputed; ++at)
       if (const auto module = static_cast<Module>(at); level.has(module) && has(module)) alone = alone | module;
     if (alone.none()) continue;
     all = kind.says(all | alone) ? all | alone : alone;
@@ -125,7 +125,7 @@ std::int64_t scope_number(const sim::RecomputeScope& scope) {
   std::int64_t number = scope.but_last ? 1 : 0;
   number = number << 20 | (scope.every - 1);
   number = number << 20 | scope.first;
-  for (std::size_t at = 0; at < sim::kNumModules; ++at) number = number << 1 | (scope.modules.has(static_cast<Module>(at)) ? 1 : 0);
+  for (std::size_t at = 0; at < sim::kNumRecomputed; ++at) number = number << 1 | (scope.modules.has(static_cast<Module>(at)) ? 1 : 0);
   return number;
 }
 

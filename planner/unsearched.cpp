@@ -42,6 +42,14 @@ constexpr Unsearched kUnsearched[] = {
     {"delay_wgrad",
      "goes with expert_overlap, and splits every backward, whose pairs no bound walks; it gains 2.7 % of DeepSeek-V3's step for 0.2 GiB: "
      "`check` says what it gains"},
+    {"delay_head_wgrad",
+     "a plan says it by hand: it takes the logits' gradients of so many microbatches, and moves a product from the last stage's "
+     "microbatches to "
+     "the end of its step; `check` says what it gains"},
+    {"offload_modules",
+     "a plan says it by hand: which modules fit beside computing is known when all else is; recomputation is searched, and `check` says "
+     "what the device's memory would be without"},
+    {"offload_least", "belongs to offload_modules"},
     {"on_drive",
      "a plan says it by hand: a step takes 9 times as long with states on drives, 13 with weights, too, and the host has room or has not"},
     {"offload_share",

@@ -62,7 +62,7 @@ void check_schedule(const CheckedGraph& checked, DeviceId device, Findings& find
     const ActionKind kind = key.phase == Phase::Forward  ? ActionKind::Forward
                             : key.phase == Phase::Weight ? ActionKind::Weight
                                                          : ActionKind::Backward;
-    if (kind == ActionKind::Weight && checked.plan.expert_overlap) continue;
+    if (kind == ActionKind::Weight && (checked.plan.expert_overlap || checked.plan.delays_weights(key.layer))) continue;
     const StageAction action{kind, key.microbatch, key.chunk, key.slice};
     const bool is_merged = checked.plan.expert_overlap && std::find(actions.begin(), actions.end(), action) != actions.end();
     if (!is_merged && (actions.empty() || actions.back() != action)) actions.push_back(action);

@@ -258,7 +258,7 @@ void StageWork::scan(TaskKey key) {
 void StageWork::say_inner(const TaskKey& key) {
   const std::int64_t predictions = predictions_of(key.layer);
   if (predictions == 0) return say_block(key);
-  for (std::int64_t at = 0; at < predictions; ++at) {
+  for (depth_ = 0; depth_ < predictions; ++depth_) {
     say(kJoiningForward, key);
     say_block(key);
   }
@@ -292,7 +292,7 @@ void StageWork::say_backward(const TaskKey& key) {
   const std::int64_t predictions = predictions_of(key.layer);
   if (is_end) say_end(key);
   if (!is_end && predictions == 0) say_block_back(key);
-  for (std::int64_t at = 0; at < predictions; ++at) {
+  for (depth_ = predictions - 1; depth_ >= 0; --depth_) {
     say_block_back(key);
     say(kJoiningBackward, key);
   }

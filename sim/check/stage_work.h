@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,6 +38,7 @@ class StageWork {
         for (ChunkIndex c(plan_.chunks - 1); c.exists(); c = ChunkIndex(c.value() - 1)) backward(*turn, c);
       for (ChunkIndex c(0); plan_.splits_backward() && c.value() < plan_.chunks; ++c) weights(turns.front(), c);
     }
+    for (MicrobatchIndex m(0); m.value() < plan_.num_microbatches(); ++m) delayed_weights(m);
     gradients();
     step();
     return std::move(tasks_);
@@ -155,7 +157,7 @@ class StageWork {
     if (is_of_maps())
       say(map_words(key.layer, false), key);
     else if (plan_.recompute != Recompute::Full)
-      for (std::int64_t each = blocks_in(key.layer); each > 0; --each) say_feed_forward(kFeedForwardAgain, key);
+      for (depth_ = 0; depth_ < blocks_in(key.layer); ++depth_) come(key, Half::FeedForward), say_feed_forward(kFeedForwardAgain, key);
     else if (repeats_all() || ends_encoder(key.layer))
       say_inner(key);
     else
@@ -182,8 +184,8 @@ class StageWork {
   void say_inner(const TaskKey& key);  // a block, or as many predictions as there are
   void say_inner_again(const TaskKey& key);
   void say_block(const TaskKey& key) {
-    if (has_mixer(key.layer)) say_mixer(kMixerForward, key);
-    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key);
+    if (has_mixer(key.layer)) say_mixer(kMixerForward, key), leave(key, Half::Mixer);
+    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForward, key), leave(key, Half::FeedForward);
   }
   void say_block_again(const TaskKey& key) {
     if (!has_feed_forward(key.layer)) return say_mixer(kMixerEnd, key);
@@ -191,8 +193,8 @@ class StageWork {
     say_feed_forward(kFeedForwardEnd, key);
   }
   void say_block_back(const TaskKey& key) {
-    if (has_feed_forward(key.layer)) say_feed_forward(kFeedForwardBackward, key);
-    if (has_mixer(key.layer)) say_mixer(kMixerBackward, key);
+    if (has_feed_forward(key.layer)) come(key, Half::FeedForward), say_feed_forward(kFeedForwardBackward, key);
+    if (has_mixer(key.layer)) come(key, Half::Mixer), say_mixer(kMixerBackward, key);
   }
   // A layer of maps convolves if it has a matrix, and normalises if something begins as ones.
   const Words& map_words(LayerIndex layer, bool backward) const {
@@ -267,6 +269,17 @@ class StageWork {
     return plan_.offload_activations && layer != LayerIndex(0) && layer != model_.head() && is_reached(model_, layer);
   }
   std::size_t copy_input(TaskKey key, Operation operation, Positions after);
+  // What modules save of a half of a block, and send to the host (expected_host.cpp).
+  enum class Half { Mixer, FeedForward };
+  using Saved = std::vector<std::pair<Module, std::int64_t>>;  // elements
+  std::int32_t segment_of(LayerIndex layer, Half half) const;
+  bool comes_at_once(const TaskKey& forward) const;
+  Bytes saved_by_mixer(LayerIndex layer) const;
+  Bytes saved_by_experts() const;
+  Bytes of_modules(const Saved& all) const;
+  void leave(TaskKey key, Half half);
+  void come(TaskKey key, Half half);
+  void delayed_weights(MicrobatchIndex m);
   void hand_on(const TaskKey& key);
   void arrive(const Turn& m, TaskKey key, LayerIndex from);
   void forward(const Turn& m, ChunkIndex c);
@@ -319,16 +332,18 @@ class StageWork {
   std::vector<ExpectedTask> tasks_;
   std::map<TaskKey, std::int32_t> seen_;
   bool says_mixer_ = false, says_linear_ = false;
-  bool goes_on_ = false;                                           // behind a block that is made again comes another
-  std::int32_t parts_ = 0;                                         // of gradients, so far
-  std::int64_t heads_ = 1;                                         // while the head is said: as often as it is computed
-  Positions last_;                                                 // the end of the current chain
-  std::map<OfLayer, std::size_t> copied_;                          // inputs of blocks, to the host
-  std::map<OfLayer, std::size_t> forwards_, backwards_, weights_;  // the last task of each
-  std::map<OfLayer, std::size_t> experts_back_;                    // the gradients at their rows
-  Positions reduced_, gradients_done_;                             // what the norm waits for
-  std::map<std::size_t, Positions> final_;                         // by bucket: what completes its gradients
-  std::map<std::size_t, std::size_t> on_host_;                     // by bucket: the copy of them
+  bool goes_on_ = false;                   // behind a block that is made again comes another
+  std::int32_t parts_ = 0;                 // of gradients, so far
+  std::int64_t heads_ = 1;                 // while the head is said: as often as it is computed
+  Positions last_;                         // the end of the current chain
+  std::map<OfLayer, std::size_t> copied_;  // inputs of blocks, to the host
+  std::map<std::tuple<Turn, LayerIndex, std::int32_t>, std::pair<std::size_t, Bytes>> left_;  // of modules: the copy, by segment
+  std::int64_t depth_ = 0;                                                                    // of the block that predicts which is said
+  std::map<OfLayer, std::size_t> forwards_, backwards_, weights_;                             // the last task of each
+  std::map<OfLayer, std::size_t> experts_back_;                                               // the gradients at their rows
+  Positions reduced_, gradients_done_;                                                        // what the norm waits for
+  std::map<std::size_t, Positions> final_;                                                    // by bucket: what completes its gradients
+  std::map<std::size_t, std::size_t> on_host_;                                                // by bucket: the copy of them
 };
 
 }  // namespace sim

@@ -75,6 +75,7 @@
 #include "sim/cost/row_memory.h"
 #include "sim/cost/scan_memory.h"
 #include "sim/cost/segment_sizes.h"
+#include "sim/task_graph/host_inputs.h"
 
 namespace sim {
 namespace {
@@ -162,7 +163,8 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   if (!is_attention || !has_head_norms) return;
   const std::int64_t keys = size.head.made_before ? 0 : config.value_norm ? size.key_value : size.key_value / 2;
   const std::int64_t width = size.query + keys, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
-  memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op});
+  memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op, 1, false,
+               Module::QkvProduct});
 }
 
 // A norm behind the sum goes backward first: its gradient takes the place of the one that it read, and what it had kept is gone when the rest of the segment
@@ -207,14 +209,22 @@ Bytes embedding_temporary(const ModelGraph& model, const SegmentSizes& size, con
   return habits.unit_buffers ? Bytes{} : plan.bytes(Numbers::Weights) * (model.padded_vocabulary * model.config.hidden);
 }
 
-// What is kept, and what is made again.
-SegmentMemory settled(SegmentMemory memory, Modules recomputed) {
+// Modules of a segment that send what they save to the host.
+Modules sent_by(const ParallelPlan& plan, const SegmentGraph& segment) {
+  if (!sends_stream(plan.model, segment)) return {};
+  return segment.attention() ? plan.offload_modules
+                             : plan.offload_modules.without(Module::QkvProduct);  // of experts nothing is the latter's
+}
+
+// What is kept, what is made again, and what of the former goes to the host.
+SegmentMemory settled(SegmentMemory memory, Modules recomputed, Modules sent = {}, Bytes least = {}) {
   for (const Kept& tensor : memory.tensors) {
     const bool by_name = (tensor.modules.without(Module::Op)).meets(recomputed),
                by_op = tensor.modules.has(Module::Op) && recomputed.has(Module::Op);
     const Bytes dropped = by_name ? tensor.bytes : by_op ? scaled(tensor.bytes, tensor.by_op) : Bytes{};
     memory.dropped += dropped;
     memory.kept += tensor.bytes - dropped;
+    if (tensor.saved_by.meets(sent) && tensor.bytes - dropped >= least) memory.on_host += tensor.bytes - dropped;
     if (tensor.inside) memory.inside += tensor.bytes - dropped;
     if (tensor.modules.has(Module::LayerNorm)) memory.of_norm += tensor.bytes - dropped;
   }
@@ -291,7 +301,10 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.
   if (plan.bytes(Numbers::Gradients) > plan.bytes(Numbers::Weights)) memory.weight_product = largest_weight(size, segment, plan.mesh);
   memory.backward_temporary = std::max(memory.backward_temporary, memory.weight_product);
-  return settled(std::move(memory), is_head ? Modules() : plan.recomputed_modules());
+  const Modules sent = inputs_on_host(model, plan, segment) > Bytes{} ? sent_by(plan, segment) : Modules();
+  if (const auto module = sends_stream(model.config, segment); module && sent.has(*module) && is_large_enough(plan, memory.stream))
+    memory.on_host = memory.stream;
+  return settled(std::move(memory), is_head ? Modules() : plan.recomputed_modules(), sent, size.element * plan.offload_least);
 }
 
 }  // namespace sim

@@ -78,13 +78,15 @@ std::int64_t given_up_output(const SegmentSizes& size, const ParallelPlan& plan)
 
 Bytes matrices_by_hand(const SegmentSizes& size) { return size.element * (size.queries * size.sequence * (score_matrices(size) + 1)); }
 
+Kept scores_kept(std::string_view tensor, Bytes bytes) { return {tensor, bytes, Module::CoreAttention, 1, false, Module::CoreAttention}; }
+
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
   const ScoreHabit habit = score_habit(plan, size);
   const bool is_kept = !plan.recomputes_scores();
   if (habit.dropped_by_hand) {
-    if (is_kept) memory.keep({"probabilities", size.elements(size.sequence * size.heads), Module::CoreAttention});
+    if (is_kept) memory.keep(scores_kept("probabilities", size.elements(size.sequence * size.heads)));
     memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + (is_kept ? 0 : 1)));
     memory.backward_temporary -= size.elements(given_up_output(size, plan));
     return;
@@ -95,12 +97,12 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
     return;
   }
   if (habit.kept == 0) {
-    memory.keep({"sums of exponentials", size.statistic * (size.tokens * size.heads), Module::CoreAttention});
+    memory.keep(scores_kept("sums of exponentials", size.statistic * (size.tokens * size.heads)));
     if (!habits.own_memory && plan.cluster.hardware.kind == DeviceKind::Cpu) memory.backward_temporary += fused_blocks(size);
     return;
   }
   const Bytes scores(scores_of(size));
-  if (is_kept) memory.keep({"scores", scaled(scores, habit.kept), Module::CoreAttention});
+  if (is_kept) memory.keep(scores_kept("scores", scaled(scores, habit.kept)));
   memory.backward_temporary += scaled(scores, habit.gradients + (is_kept ? 0 : habit.made));
 }
 
@@ -128,15 +130,15 @@ void add_filling(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const std::int64_t filling = filled_columns(size, plan), wide = size.output + filling;
   if (filling == 0) return;
   const bool copies = size.heads > 1 && size.keeps_last;
-  memory.keep({"values, filled up", size.elements(repeats ? filling : wide), Module::Op});
-  memory.keep({"attention's output, filled up", size.elements(copies ? wide : filling)});
+  memory.keep({"values, filled up", size.elements(repeats ? filling : wide), Module::Op, 1, false, Module::CoreAttention});
+  memory.keep({"attention's output, filled up", size.elements(copies ? wide : filling), {}, 1, false, Module::AttentionProjection});
   memory.backward_temporary += size.elements(2 * filling - (copies && !plan.splits_backward() ? size.output : 0));
 }
 
 // The product behind attention keeps the output itself, which attention's backward reads, too; with delayed scales its own rounded one beside it.
 void add_rounded_output(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   if (size.rounded < 1 && plan.workload.precision.scales() == ScaleRecipe::Delayed)
-    memory.keep({"attention's output, rounded", size.read(size.output)});
+    memory.keep({"attention's output, rounded", size.read(size.output), {}, 1, false, Module::AttentionProjection});
 }
 
 void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -145,11 +147,12 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   memory.keep_normalized(size.read(size.normalized), size.keeps_first);
   const bool repeats = repeats_keys(size, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
   memory.keep({"queries, keys, values", frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(), Module::Op,
-               frees_narrow ? 0 : real(size.key_value / 2) / real(joint)});
+               frees_narrow ? 0 : real(size.key_value / 2) / real(joint), false, Module::CoreAttention});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
-  if (repeats) memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op});
-  memory.keep({"attention's output", size.elements(kept_output(size, plan))});
+  if (repeats)
+    memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op, 1, false, Module::CoreAttention});
+  memory.keep({"attention's output", size.elements(kept_output(size, plan)), {}, 1, false, Module::AttentionProjection});
   add_rounded_output(memory, size, plan);
   const std::int64_t gate = size.head.gate / plan.mesh.tensor;
   memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
@@ -174,11 +177,17 @@ void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const
                      narrow = form.q_lora + form.kv_lora;
   memory.keep_normalized(size.rounded < 1 ? size.read(size.normalized) * std::int64_t{2} : size.normalized, size.keeps_first);
   if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
-  memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond});
+  memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond, false, Module::QkvProduct});
   memory.keep({"narrow vectors, normalized", size.read(size.narrow_read) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
-               Module::MlaUpProjection | Module::Op});
-  memory.keep({"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond});
-  memory.keep({"attention's output", size.elements((kept_output(size, plan) > 0 ? output : 0) + (copies ? size.output : 0))});
+               Module::MlaUpProjection | Module::Op, 1, false, Module::QkvProduct});
+  memory.keep(
+      {"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond, false, Module::CoreAttention});
+  memory.keep({"attention's output",
+               size.elements((kept_output(size, plan) > 0 ? output : 0) + (copies ? size.output : 0)),
+               {},
+               1,
+               false,
+               Module::AttentionProjection});
   add_rounded_output(memory, size, plan);
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));

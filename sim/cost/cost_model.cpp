@@ -106,7 +106,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .operation = task.key.operation,
           .group = task.key.group,
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
-          .microbatch = on_a_layer && documents ? task.key.microbatch : MicrobatchIndex::none(),
+          .microbatch = (on_a_layer && documents) || plan.delays_weights(task.key.layer) ? task.key.microbatch : MicrobatchIndex::none(),
           .slice = on_a_layer && task.key.operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
           .sequence = has_weights_beside ? task.key.sequence : 0,
           .bucket = communicates && !differ ? BucketIndex::none() : task.bucket,
@@ -160,7 +160,7 @@ TaskCost CostModel::State::compute(const Task& task, const TaskGraph& graph) {
     return cost;
   }
   const TaskPrices::Computation price =
-      prices.layer_task({task.key.layer, task.key.phase, task.key.operation, attention(task, graph), task.key.slice});
+      prices.layer_task({task.key.layer, task.key.phase, task.key.operation, attention(task, graph), task.key.slice, task.key.microbatch});
   cost.duration = price.duration;
   cost.issue = price.issue;
   cost.drains = price.drains;

@@ -71,6 +71,7 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, 
       keeps_inputs_(keeps_inputs(plan)),
       whole_(std::move(whole)),
       roots_(count_of(plan.mesh.pipeline)),
+      next_backwards_(count_of(plan.mesh.pipeline)),
       come_(model.firsts.size()),
       segments_(model.firsts.size()),
       made_(model.firsts.size()),
@@ -223,11 +224,29 @@ void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
   effect.free_at_end(MemoryCategory::Activations, memory.weight_inputs + memory.output_gradients);
 }
 
-// The input of a block, to the host and back; what the optimizer copies stays where it is.
+// A bound asks of no microbatch: it gets the least of any.
+bool MemoryEffects::sends_inputs(const TaskKey& key) const {
+  if (plan_.offload_modules.none() || key.phase != Phase::Forward || !key.layer.exists() || !is_block(key.layer)) return false;
+  if (!key.microbatch.exists()) return true;
+  std::optional<NextBackwards>& known = next_backwards_[key.stage.position()];
+  if (!known) known.emplace(plan_, key.stage);
+  return !known->keeps(plan_, key.chunk, key.microbatch, key.layer);
+}
+
+// What modules have saved is no tensor of the device any more as soon as its copy is asked for: the allocator counts it as free, gives it to nobody before the copy
+// has ended (record_stream), and waits for that where it has nothing else (Megatron-Core, bulk_offload; c10, CUDACachingAllocator).
+void MemoryEffects::leave_for_host(Writer& effect, const TaskKey& key, const Role& role) const {
+  if (role.has_end && sends_inputs(key)) effect.free_at_end(MemoryCategory::Activations, role.memory.on_host);
+}
+
+// The input of a block to the host and back; of what modules have saved the way back: it is given up when it leaves (leave_for_host). What the optimizer copies
+// stays where it is. Tensors that two modules save cross twice, and those that are made again cross, too: they are none of what is kept.
 void MemoryEffects::move_input(Writer& effect, const Task& task, const TaskGraph& graph) const {
   if (plan_.offload_parameters && task.bucket.exists()) return move_weights(effect, task, graph);
-  if (task.key.phase == Phase::Forward) effect.free_at_end(MemoryCategory::Activations, task.payload);
-  if (task.key.phase == Phase::Backward) effect.take(MemoryCategory::Activations, task.payload);
+  if (task.key.phase != Phase::Forward && task.key.phase != Phase::Backward) return;
+  const Bytes moved = plan_.offload_modules.none() ? task.payload : memory_of(task.key.layer, task.key.sequence).on_host;
+  if (task.key.phase == Phase::Forward && plan_.offload_modules.none()) effect.free_at_end(MemoryCategory::Activations, moved);
+  if (task.key.phase == Phase::Backward) effect.take(MemoryCategory::Activations, moved);
 }
 
 // A shard comes into its place in the unit that is gathered then. Gradients leave, and what the host has summed of them comes and leaves again.

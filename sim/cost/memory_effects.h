@@ -12,6 +12,7 @@
 #include "sim/cost/placement.h"
 #include "sim/cost/segment_sizes.h"
 #include "sim/cost/whole_backwards.h"
+#include "sim/task_graph/host_inputs.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/task_graph.h"
@@ -30,8 +31,10 @@ class MemoryEffects {
     return key.phase == Phase::Forward && (plan_.recomputes(key.layer, key.microbatch) || keeps_nothing(key.layer));
   }
   bool keeps_nothing(LayerIndex layer) const { return layer.exists() && !model_.goes_back(layer); }  // for a backward that does not come
-  bool splits(const TaskKey& key) const { return splits_ && !whole_.has(key); }  // its weights' gradients are a task behind it
-  const Piece& piece_of(const TaskKey& key) const;                               // an exchange of a layer
+  bool splits(const TaskKey& key) const {  // its weights' gradients are a task behind it
+    return (splits_ && !whole_.has(key)) || plan_.delays_weights(key.layer, key.microbatch);
+  }
+  const Piece& piece_of(const TaskKey& key) const;  // an exchange of a layer
   bool is_of_heads(const TaskKey& key) const;
   bool is_read_again(const TaskKey& key) const;
   std::uint8_t place_in_group(
@@ -39,7 +42,8 @@ class MemoryEffects {
     if (plan_.recompute_scope.together == 1 || !key.layer.exists() || !key.microbatch.exists()) return 0;
     return static_cast<std::uint8_t>((plan_.makes_input_again(key.layer, key.microbatch) ? 1 : 0) | (is_read_again(key) ? 2 : 0));
   }
-  bool is_for_nobody(const Task& sum) const;  // of a block's end, when a program runs it again
+  bool sends_inputs(const TaskKey& key) const;  // of modules, to the host: a forward
+  bool is_for_nobody(const Task& sum) const;    // of a block's end, when a program runs it again
   bool comes_early(const Task& gather) const;
   bool follows_units() const { return follows_units_; }  // then units are unit_memory's
   const ByLayerKind<GradientsCome>& come() const { return come_; }
@@ -85,6 +89,7 @@ class MemoryEffects {
   Bytes kept_of_layer(LayerIndex layer) const;
   bool has_norm(LayerIndex layer) const;  // of a batch
   void put_off(Writer& effect, const TaskKey& key) const;
+  void leave_for_host(Writer& effect, const TaskKey& key, const Role& role) const;
   void move_input(Writer& effect, const Task& task, const TaskGraph& graph) const;
   void move_weights(Writer& effect, const Task& task, const TaskGraph& graph) const;
   bool passes(const Bucket& bucket) const { return bucket.shards > 1 || !plan_.mesh.has_copies(); }  // its gradients come and go
@@ -155,6 +160,7 @@ class MemoryEffects {
   bool splits_, follows_units_, keeps_inputs_;
   WholeBackwards whole_;
   mutable std::vector<std::optional<Bytes>> roots_;  // by stage, of those that were asked for
+  mutable std::vector<std::optional<NextBackwards>> next_backwards_;
   ByLayerKind<GradientsCome> come_;
   ByLayerKind<std::vector<SegmentMemory>> segments_, made_;  // made_: what the backward of blocks finds that are made again by operators
   ByLayerKind<std::vector<Piece>> forward_, backward_, recompute_;

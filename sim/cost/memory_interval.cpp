@@ -40,7 +40,7 @@ double width_of(const ParallelPlan& plan) {
   const double width = width_of(plan.cluster);
   if (is_of_our_worker(plan.cluster)) return width;
   const MemoryNovelty& novelty = memory_novelty();
-  return std::hypot(width, plan.slices > 1 ? novelty.slices : 0, plan.offload_activations ? novelty.host_activations : 0);
+  return std::hypot(width, plan.slices > 1 ? novelty.slices : 0, plan.keeps_on_host() ? novelty.host_activations : 0);
 }
 
 std::string_view basis_of(const Cluster& cluster) {

@@ -7,6 +7,7 @@
 
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
+#include "sim/task_graph/host_inputs.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/units/at.h"
 
@@ -19,7 +20,8 @@ struct EffectKey {
   bool first_backward = false,
        last_slice = false,  // whose backward is its sample's first
       forgets = false,      // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
-      splits = false;       // its weights' gradients are a task behind it
+      splits = false,       // its weights' gradients are a task behind it
+      sends = false;        // its modules send what they have saved to the host
   BucketIndex bucket;
   Phase phase{};
   std::uint8_t in_group = 0;  // of blocks that are made again together
@@ -41,7 +43,8 @@ struct EffectKeyHash {
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
-        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u) | static_cast<std::uint64_t>(key.in_group) << 4);
+        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u) | (key.sends ? 64u : 0u) |
+        static_cast<std::uint64_t>(key.in_group) << 4);
     return static_cast<std::size_t>(hash);
   }
 };
@@ -63,24 +66,32 @@ struct MemoryModel::State {
             .last_slice = plan.slices > 1 && task.key.slice.value() + 1 == plan.slices,
             .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || validates_step(task.key) || effects.comes_early(task),
             .splits = effects.splits(task.key),
+            .sends = effects.sends_inputs(task.key),
             .bucket = task.bucket,
             .phase = task.key.phase,
             .in_group = effects.place_in_group(task.key),
             .operation = task.key.operation,
             .group = task.key.group,
             .payload = task.payload,
-            .number = computes || goes_straight ? task.key.sequence : 0};
+            .number = computes || goes_straight || is_host_copy(task.key.operation) ? task.key.sequence : 0};
+  }
+
+  Bytes input_on_host(LayerIndex layer) const {
+    if (plan.offload_modules.none()) return effects.stream_to(layer);
+    Bytes all{};
+    for (const SegmentGraph& segment : model.layer(layer).segments) all += inputs_on_host(model, plan, segment);
+    return all;
   }
 
   // Of blocks whose forward is done and whose backward is not.
   Bytes most_inputs_on_host(StageIndex stage) const {
     Bytes alive{}, most{};
-    for (const StageAction& action : plan.offload_activations ? plan.order(stage) : std::vector<StageAction>{}) {
+    for (const StageAction& action : plan.keeps_on_host() ? plan.order(stage) : std::vector<StageAction>{}) {
       if (action.kind == ActionKind::Weight) continue;
       const LayerRange range = plan.layers(stage, action.chunk);
       Bytes inputs{};
       for (LayerIndex layer = range.begin; layer < range.end; ++layer)
-        if (layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer)) inputs += effects.stream_to(layer);
+        if (layer != LayerIndex(0) && layer != model.head() && model.goes_back(layer)) inputs += input_on_host(layer);
       alive += action.kind == ActionKind::Forward ? inputs : -inputs;
       most = std::max(most, alive);
     }

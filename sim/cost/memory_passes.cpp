@@ -23,6 +23,7 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   if (role.has_begin && !role.has_end) effect.take(MemoryCategory::Activations, -role.memory.inside);
   if (role.is_inside()) effect.take(MemoryCategory::Activations, role.memory.inside);
   if (!again) effect.take_at_end(MemoryCategory::Activations, role.further_out);
+  leave_for_host(effect, key, role);
   // Streams that it hands on: half a block has none; with what it reads, where nobody reads that again.
   const bool is_read_again = keeps_nothing(key.layer) ? key.layer == LayerIndex(0) : !plan_.makes_input_again(key.layer, key.microbatch);
   const bool ends_input = key.phase == Phase::Forward && !is_read_again;

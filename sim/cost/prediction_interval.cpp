@@ -40,7 +40,7 @@ struct Form {
 };
 
 bool has_host(const ParallelPlan& plan) {  // of a CPU it is itself
-  return plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.offload_activations);
+  return plan.cluster.hardware.kind == DeviceKind::Gpu && (plan.offload_optimizer || plan.keeps_on_host());
 }
 
 constexpr Form kForms[] = {

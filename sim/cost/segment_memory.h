@@ -15,6 +15,7 @@ struct Kept {
   Modules modules{};    // that make it again instead
   double by_op = 1;     // share of it that `op` makes again: of products every second one (counted in a block of torch's, tests/oracles)
   bool inside = false;  // made by the middle one of three parts, between which another action may run
+  Modules saved_by{};   // which send it to the host where the plan has them do that
 };
 
 // Share of a module's products that recomputation by operators makes again.
@@ -27,6 +28,7 @@ struct SegmentMemory {
   Bytes kept{};                // of them, what is not made again
   Bytes unread{};              // of it, what no backward reads: gone when the whole block's is done
   Bytes dropped{};             // made again by the backward of the same part, and there while it runs
+  Bytes on_host{};             // of it and of the input: what modules send to the host (sim/task_graph/host_inputs.h)
   Bytes of_norm{};             // of what is kept: what the norm put out, as the core reads it
   Bytes entering{};            // what a core that is recomputed as a module starts from: of sequence parallelism this rank's part
   Bytes normalized{};          // gradient that the core hands to the norm, where they are two tasks (T > 1)
@@ -49,7 +51,7 @@ struct SegmentMemory {
   // What the norm in front put out, where the first product's input is kept.
   void keep_normalized(Bytes put_out, bool keeps_first) {
     entering = stream - (keeps_first ? put_out : Bytes{});
-    if (keeps_first) keep({"normalized", put_out, Module::LayerNorm | Module::Op});
+    if (keeps_first) keep({"normalized", put_out, Module::LayerNorm | Module::Op, 1, false, Module::QkvProduct});
   }
 };
 

@@ -37,7 +37,7 @@ class Writer {
         shape_(plan.shard_shape()),
         documents_(task.attention),
         slice_(task.slice),
-        splits_(plan.splits_backward() && task.layer != LayerIndex(0)),
+        splits_((plan.splits_backward() && task.layer != LayerIndex(0)) || plan.delays_weights(task.layer, task.microbatch)),
         in_head_(task.layer == model.head()),
         in_routed_(std::ranges::any_of(of_segment, [](const Operator& op) { return op.experts > 0; })),
         is_first_(task.layer == LayerIndex(1) && model.config.adapters && plan.recompute != Recompute::Full) {}

@@ -23,6 +23,7 @@ struct LayerTask {
   Operation operation{};
   AttentionWork attention{};  // where rows hold documents
   SliceIndex slice{};         // of a sample that passes in several; none: what they take in the mean
+  MicrobatchIndex microbatch{};
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
 

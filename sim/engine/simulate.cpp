@@ -182,7 +182,7 @@ SimulationResult simulate(const RankModels& models, const ModelGraph& model, con
   result.step_time = run.step_time;
   const std::vector<Bytes> on_host = on_hosts(plan, first, graph, paging);
   result.devices = device_results(graph, run, memory, on_host);
-  if (plan.offload_optimizer || plan.offload_activations || plan.paged_optimizer) result.host_memory = fullest_host(on_host, plan);
+  if (plan.offload_optimizer || plan.keeps_on_host() || plan.paged_optimizer) result.host_memory = fullest_host(on_host, plan);
   summarize_devices(result);
   summarize_work(result, model, plan);
   result.host_fits = host_fits(result, plan.cluster);

@@ -51,11 +51,26 @@ enum class OperatorKind : std::uint8_t {
 };
 
 // Parts of a block that programs recompute by name: Megatron-Core's --recompute-modules, and `op`, torchtitan's choice of operators (all but
-// attention and the outputs of every second product).
-enum class Module : std::uint8_t { CoreAttention, MlaUpProjection, Mlp, Moe, MoeActivation, LayerNorm, SharedExperts, Op };
-inline constexpr std::string_view kModuleNames[] = {"core_attn", "mla_up_proj",    "mlp", "moe", "moe_act",
-                                                    "layernorm", "shared_experts", "op"};
-inline constexpr std::size_t kNumModules = 8;
+// attention and the outputs of every second product). And those whose inputs they send to the host: --offload-modules.
+enum class Module : std::uint8_t {
+  CoreAttention,
+  MlaUpProjection,
+  Mlp,
+  Moe,
+  MoeActivation,
+  LayerNorm,
+  SharedExperts,
+  Op,
+  AttentionNorm,
+  QkvProduct,
+  AttentionProjection,
+  MlpNorm,
+  ExpertProduct
+};
+inline constexpr std::string_view kModuleNames[] = {"core_attn", "mla_up_proj",    "mlp",       "moe",       "moe_act",
+                                                    "layernorm", "shared_experts", "op",        "attn_norm", "qkv_linear",
+                                                    "attn_proj", "mlp_norm",       "expert_fc1"};
+inline constexpr std::size_t kNumModules = 13, kNumRecomputed = 8;
 class Modules {
  public:
   constexpr Modules() = default;
@@ -79,6 +94,10 @@ class Modules {
   std::uint32_t bits_ = 0;
 };
 constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b); }
+inline constexpr Modules kRecomputed = Module::CoreAttention | Module::MlaUpProjection | Module::Mlp | Module::Moe | Module::MoeActivation |
+                                       Module::LayerNorm | Module::SharedExperts | Module::Op;
+inline constexpr Modules kSentToHost = Module::AttentionNorm | Module::QkvProduct | Module::CoreAttention | Module::AttentionProjection |
+                                       Module::MlpNorm | Module::ExpertProduct | Module::MoeActivation;
 std::vector<std::string_view> names_of(Modules modules);
 std::optional<Module> module_named(std::string_view name);
 

@@ -52,6 +52,9 @@ constexpr std::array kUses = std::to_array<Use>({
     {"on_drive", [](const Plan& plan) { return is_sharded(plan) && plan.offload_optimizer; }},
     {"offload_share", [](const Plan& plan) { return plan.offload_optimizer; }},
     {"offload_activations", [](const Plan& plan) { return plan.recompute == Recompute::Full; }},
+    {"offload_modules", [](const Plan& plan) { return plan.recompute != Recompute::Full; }},
+    {"offload_least", [](const Plan& plan) { return !plan.offload_modules.none(); }},
+    {"delay_head_wgrad", has_stages},
 });
 
 }  // namespace

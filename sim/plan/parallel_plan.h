@@ -188,6 +188,12 @@ struct ParallelPlan {
   OnDrive on_drive = OnDrive::None;  // of both, lies on drives and passes through the host's memory (ZeRO-Infinity)
   bool offload_activations =
       false;  // inputs of recomputed blocks wait on the host for their backward (FairScale's checkpoint_wrapper, offload_to_cpu)
+  // Of blocks that are not recomputed as a whole, the inputs of these do (Megatron-Core's fine-grained offloading): tensors of so many elements or more.
+  Modules offload_modules{};
+  std::int64_t offload_least = 1 << 20;
+  // Of so many microbatches the gradients of the head's weights wait until the stage has gone backward through all (Megatron-Core's
+  // defer_embedding_wgrad_compute and wgrad_deferral_limit)
+  std::int32_t delay_head_wgrad = 0;
   TrainingSettings training;
   std::optional<Predictions> predictions;
 
@@ -218,6 +224,11 @@ struct ParallelPlan {
   bool makes_input_again(LayerIndex layer, MicrobatchIndex microbatch) const;  // blocks before it are computed again together with it
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
+  bool keeps_on_host() const { return offload_activations || !offload_modules.none(); }  // what backward reads
+  bool delays_weights(LayerIndex layer) const { return delay_head_wgrad > 0 && layer == head(); }
+  bool delays_weights(LayerIndex layer, MicrobatchIndex microbatch) const {
+    return delays_weights(layer) && microbatch.exists() && microbatch.value() < delay_head_wgrad;
+  }
   bool shares_statistics() const { return sync_batch_norm && mesh.data > 1; }
   bool sends_tokens() const {
     return mesh.moves_tokens() && token_dispatcher != TokenDispatcher::AllGather;
@@ -264,6 +275,7 @@ struct ParallelPlan {
 // The plan's own word, or what a program with those habits takes.
 AttentionKernel attention_kernel(const ParallelPlan& plan, const SoftwareStack& habits);
 std::vector<Violation> attention_violations(const ParallelPlan& plan);  // of that word alone
+std::vector<Violation> residency_violations(const ParallelPlan& plan);  // of what waits for a backward: offload_modules, delay_head_wgrad
 ModelGraph make_model_graph(const ParallelPlan& plan);
 // Blocks in a precision of their own are of kinds of their own.
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision);

@@ -66,6 +66,12 @@ Faults set_recompute_scope(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_offload_modules(Plan& plan, const FieldValue& value) {
+  Faults faults;
+  plan.offload_modules = parse_modules(std::get<std::string>(value), kSentToHost, faults);
+  return faults;
+}
+
 Faults set_samples(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.workload.samples = parse_samples_policy(std::get<std::string>(value), faults);
@@ -118,6 +124,10 @@ constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
                                       .grammar =
                                           "modules moe_act,layernorm; first 4 (blocks of each chunk), every 2, together 4 (blocks that "
                                           "keep one input), but_last (microbatch)"};
+constexpr FieldAccess kOffloadModules{.kind = FieldKind::Text,
+                                      .get = [](const Plan& plan) -> FieldValue { return to_text(plan.offload_modules); },
+                                      .set = set_offload_modules,
+                                      .grammar = "core_attn,attn_proj; of attn_norm, qkv_linear, mlp_norm, expert_fc1, moe_act, too"};
 constexpr FieldAccess kAdapters{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
@@ -262,6 +272,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::expert_overlap>()},
     {"delay_wgrad", "/delay_wgrad", "weights beside exchange", "with experts' exchange beside compute: gradients of weights run behind those of inputs, while tokens are under way (Megatron: --delay-wgrad-compute)",
      Layout, at<&Plan::delay_wgrad>()},
+    {"delay_head_wgrad", "/delay_head_wgrad", "weights of the head later", "of so many microbatches gradients of the head's weights wait for the last backward (Megatron: --defer-embedding-wgrad-compute --wgrad-deferral-limit)",
+     Layout, at<&Plan::delay_head_wgrad>(), {0, kMostMicrobatches}},
     {"sequence_parallel", "/sequence_parallel", "sequence parallel", "between products tensor ranks share the tokens",
      Layout, at<&Plan::sequence_parallel>(), {}, always},
     {"direct_source", "/direct_source", "source sent straight", "encoder and decoder: what the encoder puts out goes straight to each stage that reads it, and its gradient back, not along through the stages between (torch.distributed.pipelining of a traced network)",
@@ -282,6 +294,10 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kOnDriveNames, &Plan::on_drive>()},
     {"offload_activations", "/offload_activations", "inputs of blocks on the host", "with recompute full: inputs of blocks wait on the host for their backward",
      Layout, at<&Plan::offload_activations>()},
+    {"offload_modules", "/offload_modules", "inputs of modules on the host", "of blocks that are not recomputed as a whole: inputs of these modules wait on the host for their backward (Megatron: --fine-grained-activation-offloading --offload-modules)",
+     Layout, kOffloadModules},
+    {"offload_least", "/offload_least", "least on the host", "of inputs of modules: smaller tensors, in elements, stay on the device (Megatron: --min-offloaded-tensor-size)",
+     Layout, at<&Plan::offload_least>(), {0, 1e15}},
     {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",
      Training, at<&Plan::training, &Settings::learning_rate>(), kRate, always, false, false, nullptr, true},
     {"minimum_learning_rate", "/training/minimum_learning_rate", "least learning rate", "after decay_steps",

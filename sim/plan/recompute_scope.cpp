@@ -12,18 +12,6 @@ namespace {
 
 constexpr std::int32_t kMostBlocks = 1'000'000;
 
-Modules read_modules(const std::string& text, std::vector<Violation>& violations) {
-  Modules modules;
-  std::istringstream names(text);
-  for (std::string name; std::getline(names, name, ',');) {
-    if (const std::optional<Module> module = module_named(name))
-      modules = modules | *module;
-    else
-      violations.push_back({name, "is no module of a block", fmt::format("use {}", fmt::join(kModuleNames, ", "))});
-  }
-  return modules;
-}
-
 std::int32_t read_count(const std::string& word, const std::string& text, std::vector<Violation>& violations) {
   if (const auto count = number_in<std::int32_t>(text, 1, kMostBlocks)) return *count;
   violations.push_back({word, fmt::format("needs a number of blocks, not \"{}\"", text), fmt::format("write {} 2", word)});
@@ -48,9 +36,24 @@ void read_first(const std::string& text, RecomputeScope& scope, std::vector<Viol
 
 }  // namespace
 
+std::string to_text(Modules modules) { return fmt::format("{}", fmt::join(names_of(modules), ",")); }
+
+Modules parse_modules(std::string_view text, Modules among, std::vector<Violation>& violations) {
+  Modules modules;
+  std::istringstream names{std::string(text)};
+  for (std::string name; std::getline(names, name, ',');) {
+    const std::optional<Module> module = module_named(name);
+    if (module && among.has(*module))
+      modules = modules | *module;
+    else
+      violations.push_back({name, "is no module of a block", fmt::format("use {}", fmt::join(names_of(among), ", "))});
+  }
+  return modules;
+}
+
 std::string to_text(const RecomputeScope& scope) {
   std::vector<std::string> words;
-  if (!scope.modules.none()) words.push_back(fmt::format("modules {}", fmt::join(names_of(scope.modules), ",")));
+  if (!scope.modules.none()) words.push_back("modules " + to_text(scope.modules));
   if (scope.first > 0) words.push_back(fmt::format("first {}", scope.first));
   if (!scope.by_stage.empty()) words.push_back(fmt::format("first {}", fmt::join(scope.by_stage, ",")));
   if (scope.every > 1) words.push_back(fmt::format("every {}", scope.every));
@@ -69,7 +72,7 @@ RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violatio
     }
     words >> value;
     if (word == "modules")
-      scope.modules = read_modules(value, violations);
+      scope.modules = parse_modules(value, kRecomputed, violations);
     else if (word == "first")
       read_first(value, scope, violations);
     else if (word == "every")

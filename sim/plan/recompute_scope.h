@@ -35,6 +35,8 @@ struct RecomputeScope {
 };
 
 std::string to_text(const RecomputeScope& scope);
+std::string to_text(Modules modules);  // "moe_act,layernorm"
+Modules parse_modules(std::string_view text, Modules among, std::vector<Violation>& violations);
 // What is wrong is told in `violations`, by word.
 RecomputeScope parse_recompute_scope(std::string_view text, std::vector<Violation>& violations);
 

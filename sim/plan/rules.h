@@ -1,4 +1,4 @@
-// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, recompute_rules.cpp, steps_in_backward.cpp, network_rules.cpp
+// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, recompute_rules.cpp, host_rules.cpp, steps_in_backward.cpp, network_rules.cpp
 // and encoder_rules.cpp, which hold the rules themselves.
 #pragma once
 
@@ -37,6 +37,9 @@ void check_weights_on_host(const ParallelPlan& plan, Rules& rules);
 void check_paged_optimizer(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 void check_full_units(const ParallelPlan& plan, Rules& rules);
+void check_delayed_head(const ParallelPlan& plan, Rules& rules);
+// What may wait on the host for a backward (host_rules.cpp).
+void check_inputs_on_host(const ParallelPlan& plan, Rules& rules);
 // Where recomputation may hold (recompute_rules.cpp).
 void check_recompute_scope(const ParallelPlan& plan, Rules& rules);
 // What may be stepped before a step's other gradients are there (steps_in_backward.cpp).

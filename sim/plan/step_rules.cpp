@@ -284,4 +284,26 @@ void check_full_units(const ParallelPlan& plan, Rules& rules) {
   check_unscaled_blocks(plan, rules);
 }
 
+// Gradients of the head's weights behind the last backward.
+void check_delayed_head(const ParallelPlan& plan, Rules& rules) {
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(plan.delay_head_wgrad == 0 || holds, "/delay_head_wgrad", problem, remedy);
+  };
+  const ModelConfig& model = plan.model;
+  needs(plan.delay_head_wgrad >= 0, fmt::format("is {}", plan.delay_head_wgrad), "use a number of microbatches, or 0");
+  needs(plan.mesh.pipeline > 1, "fills the end of a pipeline's step, and there is one stage", "leave it out");
+  needs(!plan.splits_backward(), "puts off gradients of weights, and all are put off already", "leave it out");
+  needs(plan.zero_stage <= 1 && !plan.offload_optimizer, "adds to whole gradients, which stages 2 and 3 and a host do not leave there",
+        "use zero=1, or zero=0");
+  needs(plan.accumulation == Accumulation::ReduceLast, "is not there when a microbatch's gradients are reduced",
+        "use accumulation=reduce_last");
+  needs(!plan.sums_by_priority() && !plan.optimizer_in_backward, "is not there when a layer is stepped by itself", "leave it out");
+  needs(plan.slices == 1, "is not lowered for slices of a sample", "use slices=1");
+  needs(!model.convolution && !model.head_transform && model.embedding_width == 0 && model.mtp_layers == 0,
+        "is known of a head that is one product, read once", "leave it out");
+  needs(!model.frozen.any() && !model.adapters, "is known of a head that is trained", "leave it out");
+  needs(!plan.workload.precision.has_full_units(), "is not lowered beside units in full precision", "leave it out");
+  needs(!habits_of(plan.cluster).loss_in_pieces, "keeps gradients of logits, which a loss in pieces does not make at once", "leave it out");
+}
+
 }  // namespace sim

@@ -380,10 +380,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use reduce_scatter, or zero=1 and accumulation=reduce_last");
   rules.must(plan.cuda_graphs == CudaGraphs::None || plan.cluster.hardware.kind == DeviceKind::Gpu, "/cuda_graphs",
              "a CPU issues its kernels itself", "leave it out");
-  rules.must(!plan.offload_activations || plan.recompute == Recompute::Full, "/offload_activations",
-             fmt::format("sends the inputs of recomputed blocks to the host, but with recompute {} blocks keep more than that",
-                         sim::at(kRecomputeNames, plan.recompute)),
-             "use recompute full, or leave it out");
+  check_inputs_on_host(plan, rules);
+  check_delayed_head(plan, rules);
   check_recompute_scope(plan, rules);
   for (const Violation& violation : adapter_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);
   for (const Violation& violation : frozen_violations(plan.model)) rules.must(false, violation.where, violation.problem, violation.remedy);

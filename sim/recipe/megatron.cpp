@@ -15,6 +15,7 @@
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_residency.h"
 #include "sim/recipe/megatron_stages.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/nemo_hydra.h"
@@ -454,9 +455,7 @@ void settle_megatron(Draft& draft) {
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
-  plan.offload_activations = plan.offload_activations && plan.recompute == Recompute::Full;
-  const std::int32_t most = plan.recompute == Recompute::Full ? static_cast<std::int32_t>(plan.model.layers) : 0;
-  plan.recompute_scope.first = std::min(plan.recompute_scope.first, most);
+  settle_residency(draft);
   settle_recomputed_stages(draft);
   plan.vocabulary_multiple *= plan.mesh.tensor;
   draft.reduces_each = plan.zero_stage >= 2;

@@ -77,6 +77,7 @@ constexpr CoreName kCoreNames[] = {
     {"accumulate-allreduce-grads-in-fp32", "-", "-"},
     {"grad-reduce-in-bf16", "-", "-"},
     {"recompute-modules", "model.recompute_modules", "model.recompute_modules", Spelling::Words},
+    {"offload-modules", "model.offload_modules", "model.offload_modules", Spelling::Words},
     {"cuda-graph-impl", "model.cuda_graph_impl", "-"},
     {"cuda-graph-scope", "model.cuda_graph_scope", "-", Spelling::Words},
     {"enable-cuda-graph", "model.enable_cuda_graph", "model.enable_cuda_graph", Spelling::Flag},
@@ -108,6 +109,7 @@ constexpr CoreName kCoreNames[] = {
 constexpr std::string_view kModelFlags =
     "multi-latent-attention moe-shared-expert-gate moe-router-pre-softmax moe-router-enable-expert-bias moe-pad-expert-input-to-capacity "
     "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm delay-wgrad-compute "
+    "defer-embedding-wgrad-compute fine-grained-activation-offloading "
     "qk-layernorm add-qkv-bias attention-output-gate";
 // Read by Megatron-LM's table, and of its own past, of another program or of another class of networks: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =

@@ -1,5 +1,6 @@
 // The arguments that a plan says, and those that say a plan: one row each, both ways. The network's stand in megatron_network_fields.cpp.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -9,6 +10,7 @@
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_layout.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/megatron_residency.h"
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/recomputed_stages.h"
@@ -171,6 +173,8 @@ constexpr Field kFields[] = {
     {"no-check-for-nan-in-loss-and-grad", "", [](const ParallelPlan& p) { return written_flag(captures_step(p)); }, only_said},
     {"overlap-moe-expert-parallel-comm", "", flag_of<&ParallelPlan::expert_overlap>, put_flag<&ParallelPlan::expert_overlap>},
     {"delay-wgrad-compute", "", flag_of<&ParallelPlan::delay_wgrad>, put_flag<&ParallelPlan::delay_wgrad>},
+    {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, only_said},
+    {"wgrad-deferral-limit", "", deferral_limit, only_said},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
@@ -340,6 +344,13 @@ constexpr Field kFields[] = {
      }},
     {"checkpoint-activations", "", nullptr, read_old_recompute},
     {"checkpoint-in-cpu", "", nullptr, put_flag<&ParallelPlan::offload_activations>},  // Megatron-DeepSpeed: inputs of recomputed blocks
+    {"fine-grained-activation-offloading", "", [](const ParallelPlan& p) { return written_flag(!p.offload_modules.none()); }, only_said},
+    {"offload-modules", "",
+     [](const ParallelPlan& p) {
+       return written_if(!p.offload_modules.none(), fmt::format("{}", fmt::join(names_of(p.offload_modules), " ")));
+     },
+     read_offloaded_modules},
+    {"min-offloaded-tensor-size", "", least_on_host, read_least_on_host},
     {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, recomputed_modules(p)); },
      read_recomputed_modules},
     {"recompute-method", "activations-checkpoint-method",

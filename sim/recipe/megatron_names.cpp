@@ -20,14 +20,9 @@ constexpr LostSetting kLost[] = {
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
      "high-priority-stream-groups",
      "communication beside computation; the plan has it after one another, and takes longer"},
-    {"defer-embedding-wgrad-compute",
-     "gradients of the head's weights wait for the last microbatch, and what they are made of is kept: "
-     "the plan has less memory, 19 to 26 % less in Megatron-LM's tests"},
     {"no-overlap-p2p-communication no-overlap-p2p-comm", "computation waits for messages between stages; the plan's does not"},
     {"cuda-graph-use-single-mempool cuda-graph-share-io-buffers", "how graphs share memory; the plan has none of theirs"},
-    {"fine-grained-activation-offloading offload-modules cpu-offloading cpu-offloading-num-layers cpu-offloading-activations "
-     "cpu-offloading-weights "
-     "min-offloaded-tensor-size cpu-activation-offload",
+    {"cpu-offloading cpu-offloading-num-layers cpu-offloading-activations cpu-offloading-weights cpu-activation-offload",
      "activations or weights on the host; the plan keeps them on the device"},
     {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion mtp-mem-efficient-logits",
      "a fused loss; the plan's keeps its logits"},
@@ -170,7 +165,7 @@ const std::string_view kMegatronWithoutEffect =
     "moe-router-dtype moe-router-bias-update-rate "
     "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
     "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor "
-    "wgrad-deferral-limit ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
+    "ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "
     "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
     "barrier-with-L1-time cuda-graph-warmup-steps "
     "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "

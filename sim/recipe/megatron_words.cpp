@@ -122,7 +122,7 @@ void read_recomputed_modules(const Value& v, Draft& d) {
   for (std::string name; names >> name;) {
     std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
     const std::optional<Module> module = module_named(name);
-    if (module && *module != Module::Op)
+    if (module && kRecomputed.has(*module) && *module != Module::Op)
       modules = modules | *module;
     else
       unread += " " + name;

@@ -40,11 +40,20 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
   judgement.refuse(plan.offload_share < 1 && std::ranges::find(deals, &program) == std::end(deals), "/offload_share",
                    "all of the optimizer lies on the host there, or nothing",
                    "leave it out of the plan, or export to DeepSpeed or Megatron-LM");
+  const Program* const sends[] = {&kMegatron, &kMegatronBridge};
+  judgement.refuse(!plan.offload_modules.none() && std::ranges::find(sends, &program) == std::end(sends), "/offload_modules",
+                   "what modules have saved stays on the device there", "leave it out of the plan, or export to Megatron-LM");
   judgement.note(plan.persistence_threshold > 0 && &program != &kDeepSpeed, "/persistence_threshold",
                  fmt::format("parameters of at most {} elements are freed there as all are", plan.persistence_threshold),
                  "a little less memory, and more gathers");
   judgement.note(plan.first_bucket_size.value() > 0 && plan.zero_stage < 3 && &program != &kAccelerate, "/first_bucket_size",
                  "all buckets are of one size there", "nothing to do");
+}
+
+void judge_head(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const Program* const delays[] = {&kMegatron, &kMegatronBridge, &kNemo, &kPipelineOrder};
+  judgement.refuse(plan.delay_head_wgrad > 0 && std::ranges::find(delays, &program) == std::end(delays), "/delay_head_wgrad",
+                   "gradients of the head's weights come with its backward there", "leave it out of the plan, or export to Megatron-LM");
 }
 
 // Fewer key/value heads than tensor ranks: Megatron-Core gathers what ranks made of all heads (transformer/attention.py).
@@ -184,6 +193,7 @@ Judgement judged(const Program& program, const ParallelPlan& plan) {
   judge_precision(program, plan, judgement);
   judge_host(program, plan, judgement);
   judge_heads(program, plan, judgement);
+  judge_head(program, plan, judgement);
   judge_exchange(program, plan, judgement);
   judge_attention(program, plan, judgement);
   judge_slices(program, plan, judgement);

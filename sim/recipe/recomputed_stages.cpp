@@ -101,6 +101,9 @@ void settle_blocks_together(Draft& draft) {
 }  // namespace
 
 void settle_recomputed_stages(Draft& draft) {
+  RecomputeScope& scope = draft.plan.recompute_scope;
+  const bool is_full = draft.plan.recompute == Recompute::Full;
+  scope.first = std::min(scope.first, is_full ? static_cast<std::int32_t>(draft.plan.model.layers) : 0);
   settle_counted_stages(draft);
   settle_blocks_together(draft);
 }

@@ -61,7 +61,10 @@ class Pass {
     const Piece piece{.operation = name_of(parts), .parts = parts};
     if (parts.first == 0 || !runs_in_rounds(meets(parts.first - 1), plan_) || meets(parts.first - 1).meeting != Meeting::Enter)
       return add_computation(piece);
-    for (const Piece& one : rounds(piece, meets(parts.first - 1), plan_, direction_, activation_)) pieces_.push_back(one);
+    for (Piece one : rounds(piece, meets(parts.first - 1), plan_, direction_, activation_)) {
+      one.parts = parts;
+      pieces_.push_back(one);
+    }
   }
 
   void add_computation(const Piece& piece) {

@@ -81,12 +81,35 @@ void StageWriter::copy_to_host(BucketIndex index, MicrobatchIndex microbatch, st
   on_host_[index.position()] = emit(copy, {after});
 }
 
+bool StageWriter::waits_for_head(const Bucket& bucket) const {
+  return std::ranges::any_of(bucket.slots, [&](const BucketSlot& slot) { return plan_.delays_weights(slot.layer); });
+}
+
+// Behind the stage's last backward, microbatch by microbatch.
+void StageWriter::write_delayed_weights() {
+  const LayerIndex head = model_.head();
+  if (!plan_.delays_weights(head) || !plan_.owns(stage_, head)) return;
+  const auto count = static_cast<std::int32_t>(std::min<std::int64_t>(plan_.delay_head_wgrad, plan_.num_microbatches()));
+  for (MicrobatchIndex microbatch(0); microbatch.value() < count; ++microbatch) {
+    Visit visit{.action = {ActionKind::Weight, microbatch, plan_.site(plan_.virtual_stage(head)).chunk, SliceIndex::none()},
+                .layer = head,
+                .unit = head,
+                .last_of_chunk = microbatch.value() + 1 == count,
+                .gathered = {}};
+    chain_ = kNobody;
+    run(visit, Phase::Weight, pieces_of(head).weight);
+    reduce_ready(visit);
+  }
+}
+
 void StageWriter::reduce_ready(const Visit& visit) {
-  if (visit.action.kind != completes_gradients_) return;
+  const bool is_delayed = visit.action.kind == ActionKind::Weight && plan_.delays_weights(visit.layer);
+  if (visit.action.kind != completes_gradients_ && !is_delayed) return;
   if (plan_.accumulation == Accumulation::ReduceLast && !visit.last_of_chunk) return;
   for (std::size_t at = 0; at < buckets_.size(); ++at) {
     const Bucket& bucket = buckets_[at];
-    if (bucket.ready_after != visit.layer || bucket.chunk != visit.action.chunk || bucket.tied || bucket.frozen) continue;
+    if (bucket.chunk != visit.action.chunk || bucket.tied || bucket.frozen) continue;
+    if (waits_for_head(bucket) ? !is_delayed : is_delayed || bucket.ready_after != visit.layer) continue;
     const BucketIndex index(static_cast<std::int32_t>(at));
     if (sums_parts()) {
       reduce_in_parts(index, visit);

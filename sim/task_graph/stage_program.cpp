@@ -24,8 +24,14 @@ bool ends_stretch(const std::vector<Piece>& pieces, std::size_t at) {
 
 void StageWriter::cache_pieces() {
   for (const LayerIndex layer : model_.firsts) {
-    pieces_[model_.kind(layer)] = {forward_pieces(model_, plan_, layer), backward_pieces(model_, plan_, layer),
-                                   recompute_pieces(model_, plan_, layer), weight_pieces(model_, layer)};
+    pieces_[model_.kind(layer)] = {forward_pieces(model_, plan_, layer),
+                                   backward_pieces(model_, plan_, layer),
+                                   recompute_pieces(model_, plan_, layer),
+                                   weight_pieces(model_, layer),
+                                   {}};
+    if (plan_.offload_modules.none() || layer == LayerIndex(0) || layer == model_.head()) continue;
+    for (const SegmentGraph& segment : model_.layer(layer).segments)
+      pieces_[model_.kind(layer)].on_host.push_back(inputs_on_host(model_, plan_, segment));
   }
 }
 
@@ -285,23 +291,20 @@ void StageWriter::run(const Visit& visit, Phase phase, const Piece& piece, Besid
 
 void StageWriter::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces) {
   Beside beside;
-  for (const Piece& piece : pieces) run(visit, phase, piece, beside);
+  for (std::size_t at = 0; at < pieces.size(); ++at) run(visit, phase, pieces, at, beside);
 }
 
-// A block's input leaves when its forward has read it, and comes back beside the backward before its own.
-void StageWriter::keep_on_host(const Visit& visit) {
-  const Task copy{
-      .key = key(visit, Phase::Forward, Operation::CopyToHost), .stream = Stream::ToHost, .payload = stream_bytes(before(visit.layer))};
-  inputs_[{visit.layer, visit.action.microbatch}].copied = emit(copy, {last_compute_});
-}
-
-void StageWriter::fetch(const Visit& visit, std::int32_t after) {
-  const auto input = inputs_.find({visit.layer, visit.action.microbatch});
-  if (visit.action.kind != ActionKind::Backward || input == inputs_.end() || input->second.fetched != kNobody) return;
-  const Task copy{.key = key(visit, Phase::Backward, Operation::CopyToDevice),
-                  .stream = Stream::ToDevice,
-                  .payload = stream_bytes(before(visit.layer))};
-  input->second.fetched = emit(copy, {input->second.copied, after});
+// One of a list, with what waits on the host of its segment.
+void StageWriter::run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces, std::size_t at, Beside& beside) {
+  const std::int32_t segment = pieces[at].parts.segment;
+  const bool begins = at == 0 || pieces[at - 1].parts.segment != segment,
+             ends = at + 1 == pieces.size() || pieces[at + 1].parts.segment != segment;
+  const bool reads = begins && !plan_.offload_modules.none() && (phase == Phase::Backward || phase == Phase::Recompute);
+  const std::int32_t fetched = reads ? take_inputs(visit, segment) : kNobody;
+  if (reads) fetch_ahead(visit, segment);
+  if (fetched != kNobody) program_.edges.emplace_back(fetched, static_cast<std::int32_t>(program_.tasks.size()));
+  run(visit, phase, pieces[at], beside);
+  if (ends && phase == Phase::Forward) keep_inputs_of_modules(visit, segment);
 }
 
 // Recomputing need not wait for the gradient; a gather that it begins with comes when what was issued before is done.
@@ -335,7 +338,7 @@ void StageWriter::run_stretch(const std::vector<Visit>& visits, Lane& lane, cons
     if (begins && visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
     while (goes_on && lane.piece < pieces.size()) {
       goes_on = !ends_stretch(pieces, lane.piece);
-      run(visit, phase_of(visit.action.kind), pieces[lane.piece++], lane.beside);
+      run(visit, phase_of(visit.action.kind), pieces, lane.piece++, lane.beside);
     }
     for (const std::int32_t bucket : visit.gathered)
       if (begins) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
@@ -373,7 +376,7 @@ void StageWriter::run_weights(const std::vector<Visit>& visits, Lane& lane) {
     const std::vector<Piece>& pieces = own_pieces(visit);
     Beside nothing;
     while (lane.weights.piece < pieces.size() && may_run_weights(visits, lane))
-      run(visit, Phase::Weight, pieces[lane.weights.piece++], nothing), chain_ = kNobody;
+      run(visit, Phase::Weight, pieces, lane.weights.piece++, nothing), chain_ = kNobody;
     if (lane.at_backward_of_weights() >= lane.at) break;
     reduce_ready(visit);
   }
@@ -409,8 +412,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   if (!visit.layer.exists()) return send(visit);
   gather(visits, {at, visits.size()});
   const std::vector<std::int32_t> renewed = await_new_weights(visit);
-  fetch(visit, last_compute_);
-  if (plan_.prefetch > 0 && at + 1 < visits.size()) fetch(visits[at + 1], last_compute_);
+  fetch(visit);
+  if (plan_.prefetch > 0 && at + 1 < visits.size()) fetch(visits[at + 1]);
   const std::size_t first = program_.tasks.size();
   note_readers(visit, static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Backward && runs_again(visit)) run_again(visit);
@@ -418,9 +421,9 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   for (const std::int32_t bucket : visit.gathered) program_.edges.emplace_back(sim::at(held_, bucket), static_cast<std::int32_t>(first));
   for (const std::int32_t weights : renewed)
     if (sim::at(program_.tasks, weights).stream != Stream::Compute) program_.edges.emplace_back(weights, static_cast<std::int32_t>(first));
-  if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit);
+  if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit, 0, stream_bytes(before(visit.layer)));
   if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit)) {
-    const auto input = inputs_.find({visit.layer, visit.action.microbatch});
+    const auto input = inputs_.find({visit.layer, visit.action.microbatch, 0});
     program_.edges.emplace_back(input->second.fetched, static_cast<std::int32_t>(first));
     inputs_.erase(input);
   }
@@ -451,6 +454,7 @@ std::optional<std::pair<std::size_t, std::size_t>> StageWriter::pair_at(const st
 
 StageProgram StageWriter::write() && {
   const std::vector<Visit> all = visits();
+  if (!plan_.offload_modules.none()) next_backwards_.emplace(plan_, stage_);
   find_new_weights(all);
   program_.tasks.reserve(all.size() * (pieces_of(LayerIndex(1)).backward.size() + pieces_of(LayerIndex(1)).recompute.size() + 2));
   program_.edges.reserve(program_.tasks.capacity() / 2);
@@ -463,6 +467,7 @@ StageProgram StageWriter::write() && {
       write_visit(all, at++);
     }
   }
+  write_delayed_weights();
   finish_gradients();
   step();
   return std::move(program_);

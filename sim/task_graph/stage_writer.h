@@ -1,4 +1,5 @@
-// Writes a stage's program: visits of layers in the schedule's order (stage_program.cpp), then gradients and the step (stage_gradients.cpp).
+// Writes a stage's program: visits of layers in the schedule's order (stage_program.cpp), what of them waits on the host (stage_inputs.cpp), then gradients and
+// the step (stage_gradients.cpp).
 #pragma once
 
 #include <array>
@@ -6,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sim/schedule/schedule.h"
+#include "sim/task_graph/host_inputs.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/source_edges.h"
 #include "sim/task_graph/stage_program.h"
@@ -55,6 +58,10 @@ class StageWriter {
  private:
   struct LayerPieces {
     std::vector<Piece> forward, backward, recompute, weight;
+    std::vector<Bytes> on_host;  // by segment: inputs of its modules
+  };
+  struct Beside {
+    std::int32_t task = kNobody, chain = kNobody;  // starts with the next piece; ran beside the last one
   };
   bool shards_data() const { return plan_.mesh.copies() > 1 || plan_.mesh.expert_copies() > 1; }
   bool gathers() const { return plan_.offload_parameters || (strategy_.shards_parameters && shards_data()); }
@@ -93,10 +100,8 @@ class StageWriter {
   bool has_gradient(const Visit& visit, bool of_output) const;
   void receive(const Visit& visit);
   void send(const Visit& visit);
-  struct Beside {
-    std::int32_t task = kNobody, chain = kNobody;  // starts with the next piece; ran beside the last one
-  };
   void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces);
+  void run(const Visit& visit, Phase phase, const std::vector<Piece>& pieces, std::size_t at, Beside& beside);
   void run(const Visit& visit, Phase phase, const Piece& piece, Beside& beside);
   void run_again(const Visit& visit);
   struct Cursor {
@@ -130,8 +135,17 @@ class StageWriter {
                                                         !plan_.makes_input_again(after(visit.layer), visit.action.microbatch)));
   }
   bool has_input_on_host(const Visit& visit) const { return plan_.offload_activations && !pieces_of(visit.layer).recompute.empty(); }
-  void keep_on_host(const Visit& visit);
-  void fetch(const Visit& visit, std::int32_t after);
+  using InputPlace = std::tuple<LayerIndex, MicrobatchIndex, std::int32_t>;  // of a segment
+  void keep_on_host(const Visit& visit, std::int32_t segment, Bytes payload);
+  void keep_inputs_of_modules(const Visit& visit, std::int32_t segment);
+  void fetch(const InputPlace& place, std::int32_t after);
+  void fetch(const Visit& visit);
+  std::optional<InputPlace> next_input(const StageAction& action, LayerIndex layer, std::int32_t segment) const;
+  std::int32_t num_segments(LayerIndex layer) const { return static_cast<std::int32_t>(model_.layer(layer).segments.size()); }
+  std::int32_t take_inputs(const Visit& visit, std::int32_t segment);
+  void fetch_ahead(const Visit& visit, std::int32_t segment);
+  bool waits_for_head(const Bucket& bucket) const;
+  void write_delayed_weights();
   void reduce_ready(const Visit& visit);
   std::int32_t reduce(const Bucket& bucket, BucketIndex index, MicrobatchIndex microbatch, std::int32_t after);
   void finish_bucket(BucketIndex index, std::int32_t reduced);
@@ -183,10 +197,13 @@ class StageWriter {
   std::int32_t last_compute_ = kNobody;  // of the whole stage; or what it has asked others for on its way
   std::int32_t last_reduce_ = kNobody;
   struct Input {
+    StageAction action;  // that reads it
+    Bytes payload{};
     std::int32_t copied = kNobody, fetched = kNobody;
   };
-  std::map<std::pair<LayerIndex, MicrobatchIndex>, Input> inputs_;  // of blocks, while they wait on the host
-  std::vector<std::int32_t> on_host_;                               // by bucket, where the optimizer is: the copy of its gradients
+  std::map<InputPlace, Input> inputs_;  // of blocks or modules, while they wait on the host
+  std::optional<NextBackwards> next_backwards_;
+  std::vector<std::int32_t> on_host_;  // by bucket, where the optimizer is: the copy of its gradients
   // Weights of the step before, bucket by bucket as forward reads them: the task that makes each new, once it is written; else their first reader.
   std::vector<std::int32_t> new_weights_, renewed_;
   std::size_t next_new_ = 0, next_read_ = 0;

@@ -24,8 +24,8 @@ measured peak is the optimizer's, five times the weights (`docs/decisions/821-wh
 `ultrascale` is low where tensor ranks are used (-7 to -16 %; without them within 7 %): it reads what the allocator
 reserved in its third step. What is missing in its runs without stages is two streams of all ranks' rows a block, whatever the ranks and samples, but in those that took more than 1.25 times the predicted step, where nothing is: gradients that tensor ranks reduce, which the
 allocator holds (`docs/decisions/914-gradients-that-the-allocator-holds.md`). The interval reaches up by them. `torchtitan-nd` grows with context ranks by more than keys and values do; 70B without asynchronous tensor parallelism is 9 % low, as it is priced
-like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 106 of 132 rows (dense networks 2.5 % on the mean, experts 7.4): the embedding's weight
-gradient put off (`defer_embedding_wgrad_compute`) is 19 to 26 % low, one of six rows of Megatron's own FSDP 28 %, and two rows with activations on the host are 87 and 88 % high. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
+like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % in 108 of 132 rows (dense networks 1.6 % on the mean, experts 3.4): one of six rows of
+Megatron's own FSDP is 28 % low, and two rows whose modules send what they save to the host are 10 and 11 %. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
 `torchtune`'s five are 25 to 92 % high. `8B-full-4090` steps in the backward, by moments that its recipe pages (`docs/decisions/958-steps-in-the-backward.md`, `953-moments-in-managed-memory.md`; 101 % high without the second word, 175 without both). The other four train adapters, whose
 recipes have no such word. All five cut their loss in pieces and keep the logits, for which a plan has no word (`docs/decisions/660-losses-in-pieces.md`).
 Rows of `words.json` are told in `accuracy.md`, "Rows of words that no other row says".

@@ -63,7 +63,7 @@ def gathers_beside_forward(row):
 
 # Degrees and sizes, and what follows from other fields: no words of this table.
 PLAIN = {"format", "sequence", "global_batch", "fp32_gradients", "data", "pipeline", "tensor", "context_algorithm", "vocabulary_multiple", "schedule", "chunks", "microbatch_size", "microbatches",
-         "bucket_size", "accumulation", "sequence_parallel", "training", "predictions", "credit_size"}
+         "bucket_size", "accumulation", "sequence_parallel", "training", "predictions", "credit_size", "offload_least"}
 NOBODY = None  # but for rows that name its place among their "fields"
 # Word; its place in a plan file; programs with their flags; whether a row says it in the schema's own words.
 WORDS = (
@@ -120,6 +120,8 @@ WORDS = (
     ("a share of the optimizer on the host", "/offload_share", "DeepSpeed `offload_optimizer.ratio`; Megatron-LM `--optimizer-offload-fraction`", NOBODY),
     ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),
     ("states or weights on drives", "/on_drive", "DeepSpeed `offload_optimizer.device: nvme`, `offload_param.device: nvme`", says("plan", "offload", "nvme")),
+    ("inputs of modules on the host", "/offload_modules", "Megatron-LM `--fine-grained-activation-offloading --offload-modules --min-offloaded-tensor-size`", NOBODY),
+    ("gradients of the head's weights behind the last backward", "/delay_head_wgrad", "Megatron-LM `--defer-embedding-wgrad-compute --wgrad-deferral-limit`", NOBODY),
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),
     ("groups of microbatches", "/microbatch_group", "Megatron-LM `--microbatch-group-size-per-virtual-pipeline-stage`", says("plan", "microbatch_group")),

@@ -380,7 +380,9 @@ TEST(Simulations, OfDrivesLoadsAndSwitchesPassTheCheckers) {
                   {[](const ParallelPlan& p) { return p.workload.expert_loads.kind != LoadKind::AsRecorded; },
                    [](ParallelPlan& p) { p.workload.expert_loads = {}; }},
                   {[](const ParallelPlan& p) { return p.cluster.hardware.inter_node.switch_sums; },
-                   [](ParallelPlan& p) { p.cluster.hardware.inter_node.switch_sums = false; }}};
+                   [](ParallelPlan& p) { p.cluster.hardware.inter_node.switch_sums = false; }},
+                  {[](const ParallelPlan& p) { return !p.offload_modules.none(); }, [](ParallelPlan& p) { p.offload_modules = {}; }},
+                  {[](const ParallelPlan& p) { return p.delay_head_wgrad > 0; }, [](ParallelPlan& p) { p.delay_head_wgrad = 0; }}};
   testing::PlanGenerator generator(73);
   for (int i = 0; i < 800; ++i) {
     const ParallelPlan plan = generator.next_with_surroundings(DeviceKind::Gpu);

@@ -215,5 +215,25 @@ TEST(ActivationMemory, ANormedHeadHasItsRowsTwice) {
   EXPECT_EQ(kept_by(plan, head) - plain, Bytes(4 * make_model_graph(plan).padded_vocabulary * (64 + 1)));
 }
 
+// 32 tokens of 64 columns in fp32: the stream, the norm's output, queries, keys, values, what comes out. Small ones stay, and what is made again is nowhere.
+TEST(ActivationMemory, OfItModulesSendToTheHost) {
+  ParallelPlan plan = testing::tiny_plan();
+  constexpr std::int64_t kStream = 4 * 32 * 64, kSums = 4 * 32 * 4;
+  plan.offload_modules = kSentToHost;
+  plan.offload_least = 0;
+  EXPECT_EQ(testing::memory_of(plan, Operation::Attention).on_host, Bytes(6 * kStream + kSums));
+  EXPECT_EQ(testing::memory_of(plan, Operation::Mlp).on_host, Bytes(0));
+  plan.offload_least = 1'000;
+  EXPECT_EQ(testing::memory_of(plan, Operation::Attention).on_host, Bytes(6 * kStream));
+  plan.offload_modules = Module::CoreAttention;
+  EXPECT_EQ(testing::memory_of(plan, Operation::Attention).on_host, Bytes(3 * kStream));
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  plan.offload_modules = kSentToHost;
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::LayerNorm;
+  EXPECT_EQ(testing::memory_of(plan, Operation::Experts).on_host, Bytes(kStream + 2 * kStream + kStream));  // input, rows, first products
+  EXPECT_EQ(testing::memory_of(plan, Operation::Attention).on_host, Bytes(5 * kStream));
+}
+
 }  // namespace
 }  // namespace sim

@@ -54,7 +54,9 @@ class PlanGenerator {
   }
 
   // With words, too, of what stands around the devices: drives, routers, managed memory, switches.
-  ParallelPlan next_with_surroundings(DeviceKind kind) { return with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind))))); }
+  ParallelPlan next_with_surroundings(DeviceKind kind) {
+    return with_residency(with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind))))));
+  }
 
  private:
   // Layers of other sorts, where the plan allows them; drawn apart, so that all else of a plan is drawn as without them.
@@ -161,6 +163,26 @@ class PlanGenerator {
     ParallelPlan other = plan;
     other.cluster.hardware.inter_node.switch_sums = true;
     return violations(other).empty() ? other : plan;
+  }
+  // Inputs of modules on the host, and gradients of the head's weights behind the last backward; drawn apart, too.
+  ParallelPlan with_residency(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 19}, residency_drawn_++);
+    constexpr std::array kModules{Modules(Module::MlpNorm) | Module::QkvProduct | Module::AttentionNorm,
+                                  Modules(Module::CoreAttention) | Module::ExpertProduct, kSentToHost};
+    ParallelPlan other = plan;
+    other.offload_modules = at(kModules, drawn % 3);
+    other.offload_least = drawn / 3 % 2 > 0 ? 1'500 : 0;
+    if (!violations(other).empty()) other = plan;
+    const ParallelPlan sent = other;
+    if (plan.zero_stage <= 1) {  // what keeps most plans from it
+      other.accumulation = Accumulation::ReduceLast;
+      other.offload_optimizer = other.model.mtp_apart = false;
+      other.on_drive = OnDrive::None;
+      other.offload_share = 1;
+      other.model.mtp_layers = 0;
+    }
+    other.delay_head_wgrad = static_cast<std::int32_t>(1 + drawn / 6 % 3);
+    return violations(other).empty() ? other : sent;
   }
   // Of half of the plans whose neighbours keep weights; drawn apart, too.
   ParallelPlan with_copy(const ParallelPlan& plan) {
@@ -352,7 +374,7 @@ class PlanGenerator {
       return;
     }
     plan.recompute = Recompute::Selective;
-    for (std::size_t module = 0; module < kNumModules; ++module)
+    for (std::size_t module = 0; module < kNumRecomputed; ++module)
       if (one_of({0, 0, 1}) == 1) plan.recompute_scope.modules = plan.recompute_scope.modules | static_cast<Module>(module);
   }
 
@@ -365,7 +387,8 @@ class PlanGenerator {
   RandomKey key_;
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
                 share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
-                numbers_drawn_ = 0, apart_drawn_ = 0, drives_drawn_ = 0, loads_drawn_ = 0, paged_drawn_ = 0, sums_drawn_ = 0;
+                numbers_drawn_ = 0, apart_drawn_ = 0, drives_drawn_ = 0, loads_drawn_ = 0, paged_drawn_ = 0, sums_drawn_ = 0,
+                residency_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -385,11 +408,13 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.recompute == Recompute::None ? "" : " recompute (" + to_text(plan.recompute_scope) + ")") +
          (plan.accumulation == Accumulation::ReduceEach ? " each" : " last") + " prefetch " + std::to_string(plan.prefetch) +
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
-         (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") + " drives " +
-         std::string(kOnDriveNames[static_cast<std::size_t>(plan.on_drive)]) + (plan.paged_optimizer ? " paged" : "") + " loads (" +
-         to_text(plan.workload.expert_loads) + ")" + (plan.cluster.hardware.inter_node.switch_sums ? " sums in the switch" : "") + " unit" +
-         std::to_string(plan.layers_per_unit) + " near" + std::to_string(plan.mesh.reshard) +
-         (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" + std::to_string(plan.num_microbatches()) +
+         (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") +
+         (plan.offload_modules.none() ? "" : " inputs of " + to_text(plan.offload_modules)) + " later heads " +
+         std::to_string(plan.delay_head_wgrad) + " drives " + std::string(kOnDriveNames[static_cast<std::size_t>(plan.on_drive)]) +
+         (plan.paged_optimizer ? " paged" : "") + " loads (" + to_text(plan.workload.expert_loads) + ")" +
+         (plan.cluster.hardware.inter_node.switch_sums ? " sums in the switch" : "") + " unit" + std::to_string(plan.layers_per_unit) +
+         " near" + std::to_string(plan.mesh.reshard) + (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" +
+         std::to_string(plan.num_microbatches()) +
          (plan.state_shards == StateShards::Tensors ? " owners " + std::string(at(kWeightSyncNames, plan.weight_sync)) : "") + " mtp" +
          std::to_string(plan.model.mtp_layers) + (plan.model.mtp_apart ? " apart" : "") + " frozen (" + to_text(plan.model.frozen) + ") " +
          plan.model.model_type + " " + to_text(plan.workload.precision) + " " + std::string(at(kAttentionWords, plan.attention)) +

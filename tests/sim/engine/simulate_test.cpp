@@ -135,6 +135,40 @@ TEST(Simulate, InputsOnTheHostLeaveRoomForMoreMicrobatches) {
   EXPECT_EQ(there.devices[0].host_memory, input * (2 * plan.num_microbatches()));  // two blocks a stage, of all microbatches at once
 }
 
+// Every microbatch's modules save: the stream twice, queries, keys, values, what comes out twice (the kernel's and the projection's are one tensor on the device).
+TEST(Simulate, InputsOfModulesOnTheHostLeaveRoom) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.cluster.hardware = testing::small_gpu();
+  plan.schedule = "gpipe";
+  const SimulationResult here = simulated(plan);
+  plan.offload_modules = Module::QkvProduct | Module::CoreAttention | Module::AttentionProjection;
+  plan.offload_least = 1'000;  // sums of exponentials stay
+  const SimulationResult there = simulated(plan);
+  const Bytes stream = plan.bytes(Numbers::Activations) * (plan.workload.sequence * plan.model.hidden);
+  const std::int64_t blocks = plan.model.layers * plan.num_microbatches();
+  EXPECT_EQ(there.devices[0].host_memory, stream * (7 * blocks));
+  EXPECT_LE(here.peak_memory - there.peak_memory, stream * (6 * blocks));
+  EXPECT_GT(here.peak_memory - there.peak_memory, stream * (6 * blocks / 2));
+  EXPECT_GE(there.step_time, here.step_time);
+}
+
+// Gradients of logits and the inputs of the head's product, of so many microbatches; the work is the same.
+TEST(Simulate, WeightsOfTheHeadThatWaitKeepWhatTheyAreMadeOf) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  plan.cluster.hardware = testing::small_gpu();
+  const SimulationResult here = simulated(plan);
+  const Bytes each =
+      plan.bytes(Numbers::Activations) * (plan.workload.sequence * (make_model_graph(plan).padded_vocabulary + plan.model.hidden));
+  for (const std::int32_t delayed : {1, 3, 100}) {
+    plan.delay_head_wgrad = delayed;
+    const SimulationResult later = simulated(plan);
+    const std::int64_t waiting = std::min<std::int64_t>(delayed, plan.num_microbatches());
+    EXPECT_LE(later.devices[1].peak_memory - here.devices[1].peak_memory, each * waiting);
+    EXPECT_GT(later.devices[1].peak_memory - here.devices[1].peak_memory, each * (waiting - 2));
+    EXPECT_EQ(later.devices[0].peak_memory, here.devices[0].peak_memory);
+  }
+}
+
 TEST(Simulate, FoldedEqualsUnfolded) {
   for (const DeviceKind kind : kKinds) {
     testing::PlanGenerator generator(7);

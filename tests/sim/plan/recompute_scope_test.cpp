@@ -87,5 +87,16 @@ TEST(RecomputeScope, AStagesNumberIsOfEachOfItsParts) {
   EXPECT_EQ(violations(plan).size(), 1u);
 }
 
+// Of those that are recomputed and those that send what they keep to the host each list has its own.
+TEST(RecomputeScope, ModulesAreOfAList) {
+  std::vector<Violation> wrong;
+  EXPECT_EQ(to_text(parse_modules("attn_proj,core_attn", kSentToHost, wrong)), "core_attn,attn_proj");
+  EXPECT_TRUE(wrong.empty());
+  parse_modules("layernorm", kSentToHost, wrong);
+  parse_recompute_scope("modules attn_norm", wrong);
+  ASSERT_EQ(wrong.size(), 2u);
+  EXPECT_EQ(wrong.front().remedy, "use core_attn, moe_act, attn_norm, qkv_linear, attn_proj, mlp_norm, expert_fc1");
+}
+
 }  // namespace
 }  // namespace sim

@@ -296,5 +296,24 @@ TEST(Violations, ASecondCopyIsOfWeightsThatNeighboursKeep) {
   EXPECT_THAT(violations(plan), broken("/kept_until", "whole weights stay"));
 }
 
+TEST(StepRules, WeightsOfAHeadComeBehindTheLastBackward) {
+  constexpr const char* kWhere = "/delay_head_wgrad";
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.delay_head_wgrad = 2;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) { p.delay_head_wgrad = -1; }), broken(kWhere, "is -1"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.mesh = {.data = 2}, p.cut = even_cut(4, p.pipeline_shape()); }), broken(kWhere, "one stage"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.schedule = "zb-1p"; }), broken(kWhere, "all are put off already"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 2; }), broken(kWhere, "stages 2 and 3"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.accumulation = Accumulation::ReduceEach; }), broken(kWhere, "are reduced"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 2; }), broken(kWhere, "slices"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "a head that is trained"));
+}
+
 }  // namespace
 }  // namespace sim

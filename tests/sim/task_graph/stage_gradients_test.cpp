@@ -75,5 +75,28 @@ TEST(StageGradients, ReplicasSumWhatTheirOwnersHave) {
   EXPECT_EQ(between, std::ssize(make_buckets(model, plan, StageIndex(0))));
 }
 
+// Of two microbatches the head's weights come behind the last backward of its stage; what is reduced with them waits.
+TEST(StageGradients, WeightsOfTheHeadComeLast) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});
+  plan.delay_head_wgrad = 2;
+  plan.model.tied_embeddings = false;
+  plan.bucket_size = Bytes(1);
+  const std::vector<Task> tasks = stage_of(plan, StageIndex(1)).tasks;
+  std::vector<std::int32_t> delayed;
+  std::size_t last_backward = 0, first_weight = tasks.size(), head_reduced = 0, block_reduced = 0;
+  for (std::size_t at = 0; at < tasks.size(); ++at) {
+    const TaskKey& key = tasks[at].key;
+    if (key.phase == Phase::Backward) last_backward = at;
+    if (key.phase == Phase::Weight) delayed.push_back(key.microbatch.value()), first_weight = std::min(first_weight, at);
+    if (key.phase == Phase::Gradients && key.operation == Operation::AllReduce)
+      (key.layer == plan.head() ? head_reduced : block_reduced) = at;
+  }
+  EXPECT_THAT(delayed, ::testing::ElementsAre(0, 1));
+  EXPECT_GT(first_weight, last_backward);
+  EXPECT_GT(head_reduced, first_weight + 1);
+  EXPECT_LT(block_reduced, first_weight);
+  for (const Task& task : stage_of(plan, StageIndex(0)).tasks) EXPECT_NE(task.key.phase, Phase::Weight);
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,53 @@
+#include <gmock/gmock.h>
+
+#include "tests/sim/plan/broken.h"
+#include "tests/sim/plan/plans.h"
+
+namespace sim {
+namespace {
+
+using testing::broken;
+using ::testing::IsEmpty;
+
+TEST(HostRules, InputsOfModulesAreOfBlocksThatAreTrainedWhole) {
+  constexpr const char* kWhere = "/offload_modules";
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 2});
+  plan.offload_modules = Module::QkvProduct;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  const auto with = [&](const auto& change) {
+    ParallelPlan changed = plan;
+    change(changed);
+    return violations(changed);
+  };
+  EXPECT_THAT(with([](ParallelPlan& p) { p.recompute = Recompute::Full; }), broken(kWhere, "with recompute full blocks keep their inputs"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.offload_modules = Module::AttentionProjection; }),
+              broken(kWhere, "core_attn keeps it on the device"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.offload_modules = Module::AttentionProjection | Module::CoreAttention; }), IsEmpty());
+  EXPECT_THAT(with([](ParallelPlan& p) { p.offload_least = -1; }), broken(kWhere, "tensors of -1 elements"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 3; }), broken(kWhere, "units of stage 3"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 2; }), broken(kWhere, "slices of a sample"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.parallel_blocks = true; }), broken(kWhere, "a norm in front of each half"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "trained whole"));
+}
+
+// What both words that wait for a backward break, alone.
+TEST(HostRules, OfResidencyAlone) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.zero_stage = 7;
+  EXPECT_THAT(residency_violations(plan), IsEmpty());
+  plan.delay_head_wgrad = 1;
+  EXPECT_THAT(residency_violations(plan), broken("/delay_head_wgrad", "there is one stage"));
+}
+
+TEST(HostRules, TheWorkerHasAllOnTheDevice) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
+  ASSERT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.offload_modules = Module::QkvProduct;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "inputs of recomputed blocks alone"));
+  plan.offload_modules = {};
+  plan.delay_head_wgrad = 1;
+  EXPECT_THAT(why_not_runnable(plan), broken("/delay_head_wgrad", "with its backward"));
+}
+
+}  // namespace
+}  // namespace sim

@@ -1,0 +1,56 @@
+#include "sim/recipe/megatron_residency.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+
+ImportedPlan read(const std::string& more, const std::string& stages = "2") {
+  return testing::imported("--tensor-model-parallel-size 1 --pipeline-model-parallel-size " + stages +
+                               " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --use-distributed-optimizer " + more +
+                               "\n",
+                           {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{4})});
+}
+
+TEST(MegatronResidency, ModulesSendWhatTheySaveToTheHost) {
+  const ParallelPlan plan =
+      read("--fine-grained-activation-offloading --offload-modules core_attn attn_proj --min-offloaded-tensor-size 5000").plan;
+  EXPECT_EQ(to_text(plan.offload_modules), "core_attn,attn_proj");
+  EXPECT_EQ(plan.offload_least, 5000);
+  EXPECT_TRUE(read("--offload-modules core_attn").plan.offload_modules.none());  // without the switch
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, HasSubstr("--fine-grained-activation-offloading"));
+  EXPECT_THAT(text, HasSubstr("--offload-modules core_attn attn_proj"));
+  EXPECT_THAT(text, HasSubstr("--min-offloaded-tensor-size 5000"));
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/offload_modules"));
+}
+
+TEST(MegatronResidency, InputsOfRecomputedBlocksAreAModuleOfLaterReleases) {
+  const std::string offloads = "--fine-grained-activation-offloading --offload-modules layer_input ";
+  EXPECT_TRUE(read(offloads + "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1").plan.offload_activations);
+  EXPECT_FALSE(read(offloads).plan.offload_activations);
+  const ImportedPlan both = read(
+      "--fine-grained-activation-offloading --offload-modules qkv_linear fused_group_mlp --recompute-granularity full "
+      "--recompute-method uniform --recompute-num-layers 1");
+  EXPECT_TRUE(both.plan.offload_modules.none());
+  EXPECT_THAT(testing::text_of(both.lost), HasSubstr("holds fused_group_mlp"));
+  EXPECT_THAT(testing::text_of(both.lost), HasSubstr("with recompute full blocks keep their inputs alone; the plan is without it"));
+}
+
+TEST(MegatronResidency, GradientsOfTheHeadsWeightsWait) {
+  const ParallelPlan some = read("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2").plan;
+  EXPECT_EQ(some.delay_head_wgrad, 2);
+  EXPECT_THAT(testing::main_text(kMegatron, some), HasSubstr("--wgrad-deferral-limit 2"));
+  const ParallelPlan all = read("--defer-embedding-wgrad-compute").plan;
+  EXPECT_GE(all.delay_head_wgrad, all.num_microbatches());
+  EXPECT_THAT(testing::main_text(kMegatron, all), HasSubstr("--wgrad-deferral-limit 0"));
+  EXPECT_EQ(read("--wgrad-deferral-limit 2").plan.delay_head_wgrad, 0);
+  const ImportedPlan alone = read("--defer-embedding-wgrad-compute", "1");
+  EXPECT_EQ(alone.plan.delay_head_wgrad, 0);
+  EXPECT_THAT(testing::text_of(alone.lost), HasSubstr("there is one stage; the plan is without it"));
+}
+
+}  // namespace
+}  // namespace sim
