@@ -173,7 +173,7 @@ TEST(ActivationMemory, OfALlamaBlockMadeAgainByOperators) {
   EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 32 + 64 + 4)));  // q, v, out, logsumexp
   EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (160 + 64)));                // gate; what the last product put out
   EXPECT_EQ(mlp.unread, Bytes(4 * 32 * 64));
-  plan.cluster.software = load_software("torchtitan-2025");
+  plan.cluster.software = load_software("torchtitan-2026");
   plan.cluster.software.compiled = true;
   EXPECT_EQ(memory_of(plan, Operation::Mlp).unread, Bytes(0));
 }
