@@ -128,6 +128,7 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.repeats_keys = false; }), -(row * (2 * 64)));
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.keeps_unrotated = true; }), row * (128 / 2));
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.fused_norm = false; }), row * (2 * 64));
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.unfused_rms_norm = true; }), row * (2 * 64));
   EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.fused_activation = false; }), row * 160);
   EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
   EXPECT_EQ(more(Operation::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
