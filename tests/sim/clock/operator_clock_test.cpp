@@ -52,7 +52,8 @@ TEST(OperatorClock, AFrameworksOwnKernelMayBeOfLayerNormAlone) {
     EXPECT_EQ(program.operators.norm(1e9, {.rms = false}, pass).device, fused.operators.norm(1e9, {.rms = false}, pass).device);
   }
   program.setting.compiled = true;
-  EXPECT_EQ(program.operators.norm(1e9, {.rms = true}, Pass::Forward).device, fused.operators.norm(1e9, {.rms = true}, Pass::Forward).device);
+  EXPECT_EQ(program.operators.norm(1e9, {.rms = true}, Pass::Forward).device,
+            fused.operators.norm(1e9, {.rms = true}, Pass::Forward).device);
 }
 
 // Passes of 16 bit, on an H200: the norm with its weight trained, positions of transposed heads.
