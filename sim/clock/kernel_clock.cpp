@@ -199,6 +199,13 @@ Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
   return bytes(shape.batch * shape.merged * width * (element() + 2 * 4));
 }
 
+// Bytes a score in 16 bit that passes take beside the products. Wide, as Transformers' eager_attention_forward: scale 4, mask 4, softmax that reads 16 bit and
+// writes fp32 6, cast 6; backward cast 6, softmax 10, scale 4.
+KernelClock::ScorePasses KernelClock::score_passes() const {
+  if (setting_.attention == AttentionKernel::FusedSoftmax) return {4, 6};
+  return stack_.wide_softmax && element() == 2 ? ScorePasses{20, 20} : ScorePasses{13, 14};
+}
+
 // Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.
 Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
   const double heads = shape.batch * shape.heads, scores = heads * shape.queries * shape.keys;
@@ -208,9 +215,8 @@ Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
     work +=
         half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
   const bool fused = setting_.attention == AttentionKernel::FusedSoftmax;
-  const double softmax = fused ? 4 : 13, dropout = stack_.dropout ? 5 : 0;  // bytes a score beside those of the products, in 16 bit
-  const double backward_passes = fused ? 6 : 14;
-  work += bytes(scores * element() / 2 * ((backward ? backward_passes : softmax) + dropout), fused ? 2 : 6);
+  const double passes = backward ? score_passes().backward : score_passes().forward, dropout = stack_.dropout ? 5 : 0;
+  work += bytes(scores * element() / 2 * (passes + dropout), fused ? 2 : 6);
   const double moved = heads * (2 * shape.queries * shape.key_dim + 2 * shape.queries * shape.value_dim) * element();
   return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);  // transposes between the layouts
 }

@@ -70,6 +70,10 @@ class KernelClock {
   double product_rate() const;  // flops a second of a large product in 16 bit
 
  private:
+  struct ScorePasses {
+    double forward, backward;
+  };
+  ScorePasses score_passes() const;
   Work selective_scan(const Scan& scan, bool backward, double streaming) const;  // streaming: how long its bytes take
   Work product(const MatrixShape& shape, NumberFormat format) const;
   double matrix_share(NumberFormat format) const;

@@ -36,8 +36,9 @@ OperatorClock::OperatorClock(const KernelClock& clock, const SoftwareStack& stac
 
 Work OperatorClock::norm(double bytes, NormForm form, Pass pass) const {
   const double unfused = passes(form.rms ? kEagerRmsNorm : kEagerNorm, pass);
-  if (pass == Pass::Forward) return clock_.bytes(bytes * (norm_fused_ ? 2 : unfused), norm_fused_ ? 1 : 5);
-  return clock_.bytes(bytes * (norm_fused_ ? 4 : unfused), norm_fused_ ? 2 : 8);
+  const bool is_fused = norm_fused_ && (setting_.compiled || !form.rms || !stack_.unfused_rms_norm);
+  if (pass == Pass::Forward) return clock_.bytes(bytes * (is_fused ? 2 : unfused), is_fused ? 1 : 5);
+  return clock_.bytes(bytes * (is_fused ? 4 : unfused), is_fused ? 2 : 8);
 }
 
 Work OperatorClock::residual(double bytes, ResidualForm form, Pass pass) const {
@@ -67,8 +68,8 @@ Work OperatorClock::activation(double bytes, ActivationForm form, Pass pass) con
 
 Work OperatorClock::rotary(double bytes, RotaryForm form, Pass pass) const {
   const bool is_fused = rotary_fused_ && !(form.lengthens && stack_.unfused_long_rotary);
-  const EagerPasses& eager =
-      stack_.unfused_adapters ? kTransposedRotary : kEagerRotary;  // PEFT's adapters stand in modules of Transformers
+  const bool walks_transposed = stack_.transposed_rotary || stack_.unfused_adapters;  // PEFT's adapters stand in modules of Transformers
+  const EagerPasses& eager = walks_transposed ? kTransposedRotary : kEagerRotary;
   return clock_.bytes(bytes * (is_fused ? 2 : passes(eager, pass)), is_fused && stack_.fused_rotary ? 1 : 8);
 }
 

@@ -78,6 +78,9 @@ struct SoftwareStack {
   bool channels_first = false;           // of maps, which kernels of 16 bit turn around
   bool unfused_expert_bias = false;      // biases of experts are added to what each of them puts out by kernels of their own
   bool unfused_gate_limit = false;       // gates are clamped by kernels of their own, in front of the fused activation
+  bool unfused_rms_norm = false;         // RMSNorm runs operator by operator, also where `fused_norm` says that LayerNorm is one kernel
+  bool wide_softmax = false;             // scores in 16 bit that are written out become fp32 for their softmax, and go back
+  bool transposed_rotary = false;        // rotary positions walk transposed heads, as modules of Transformers do
   bool unfused_long_rotary = false;      // rotary positions whose cosines and sines have a factor are turned operator by operator
   double launches_per_expert = 2;        // kernels of one product of one expert, 16 bit
   double images_per_worker = 0;          // a second that one process of the host decodes; 0: the input is never waited for
@@ -133,6 +136,9 @@ struct SoftwareStack {
 
 // Habits of the worker in memory, as sim/cost/activation_memory.cpp lists them and its tests measure them.
 const SoftwareStack& worker_software();
+
+// Of an eager program; a compiler fuses either.
+constexpr bool fuses_norm(const SoftwareStack& stack, bool is_rms) { return stack.fused_norm && !(is_rms && stack.unfused_rms_norm); }
 
 DeviceAllocator device_allocator(const SoftwareStack& stack);
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");  // "flash", "no_flash": what they mean there

@@ -122,6 +122,9 @@ void each_habit(Stack& stack, const Field& field) {
   field("unfused_expert_bias", stack.unfused_expert_bias);
   field("newer_libraries", stack.newer_libraries);
   field("unfused_gate_limit", stack.unfused_gate_limit);
+  field("unfused_rms_norm", stack.unfused_rms_norm);
+  field("wide_softmax", stack.wide_softmax);
+  field("transposed_rotary", stack.transposed_rotary);
   field("unfused_long_rotary", stack.unfused_long_rotary);
   field("host_per_tensor_rank", stack.host_per_tensor_rank);
   field("host_per_tensor_node", stack.host_per_tensor_node);

@@ -55,7 +55,7 @@
 //     dropout            masks, a byte an element: n h / T behind each segment and the embedding          [dropout, keeps_masks]
 //     scores             n s heads, where the kernel keeps them: e of a fused softmax, else softmax's output, in fp32 beside
 //                        masters, and e of what the next product reads; with dropout e + 1 more                      [attention]
-//     norm, activation   RMSNorm 2 n h more, a gated activation's product n f more          [fused_norm, fused_activation, compiled]
+//     norm, activation   RMSNorm 2 n h more, a gated activation's product n f more          [fuses_norm, fused_activation, compiled]
 //     rotary             what it read: half of q, k, v                                                    [keeps_unrotated]
 //     loss               bytes of a logit at its peak: of them fp32 or less until the backward, which adds the rest       [loss_bytes ...]
 //     experts            what goes back is not kept where weights came before                             [weights_activation]
@@ -85,7 +85,7 @@ bool is_dropping(const ParallelPlan& plan) { return plan.model.residual_dropout 
 // What operators that a program does not fuse leave, and masks.
 void add_unfused(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan, bool is_mlp) {
   const SoftwareStack& habits = habits_of(plan.cluster);
-  if (config.norm == Norm::RmsNorm && !habits.fused_norm && !habits.compiled)
+  if (config.norm == Norm::RmsNorm && !fuses_norm(habits, true) && !habits.compiled)
     memory.keep({"products of the norm", size.rows * 2, Module::LayerNorm | Module::Op});
   if (is_mlp && config.gated_mlp && !habits.fused_activation && !habits.compiled)
     memory.keep({"product of the activation", size.elements(size.ffn), Module::Op});

@@ -148,7 +148,7 @@ bool is_plain_block(const ModelConfig& config) {
 
 bool runs_by_operator(const ModelConfig& config, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
-  if (!habits.by_operator || habits.compiled || habits.loss_in_pieces || !habits.fused_norm || habits.fused_activation) return false;
+  if (!habits.by_operator || habits.compiled || habits.loss_in_pieces || !fuses_norm(habits, true) || habits.fused_activation) return false;
   const bool is_cut = plan.mesh.tensor > 1, cuts_all = plan.sequence_parallel && habits.keeps_gathered && habits.vocabulary_parallel;
   if ((is_cut && !cuts_all) || plan.mesh.context > 1 || plan.splits_backward()) return false;
   if (plan.recompute == Recompute::Selective && (is_cut || plan.recomputed_modules() != Modules(Module::Op))) return false;

@@ -114,6 +114,7 @@ void read_second_layout(const Value& v, Draft& d) {
 void read_liger(const Value& v, Draft& d) {
   if (!v.boolean()) return;
   SoftwareStack& stack = d.plan.cluster.software;
+  stack.unfused_rms_norm = false;
   stack.fused_norm = stack.fused_rotary = stack.fused_activation = stack.fused_loss = stack.loss_in_pieces = true;
 }
 

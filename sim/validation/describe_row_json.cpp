@@ -281,7 +281,8 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
                         fmt::format("use {}, flash or no_flash", fmt::join(kAttentionKernelNames, ", ")));
   const AttentionKernel attention = attention_kernel(stack, stated);
   stack.attention = sim::at(kAttentionKernelNames, attention);
-  stack.fused_norm = at.flag("fused_norm", stack.fused_norm);
+  stack.fused_norm = at.flag("fused_norm", fuses_norm(stack, network_.model.norm == Norm::RmsNorm));
+  stack.unfused_rms_norm = false;  // of this network's norm it is said
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
   if (at.has("fused_linear_cross_entropy")) stack.loss_in_pieces = at.reader().boolean("fused_linear_cross_entropy", false);
   stack.compiled = at.flag("compiled", stack.compiled);

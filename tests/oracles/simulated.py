@@ -1,4 +1,4 @@
-"""The same step by Meshwright: a case becomes a plan of `--software torchtitan-2025`, and its peak and ledger come from `meshwright simulate`."""
+"""The same step by Meshwright: a case becomes a plan of `--software torchtitan-2026`, and its peak and ledger come from `meshwright simulate`."""
 import csv
 import json
 import pathlib
@@ -15,7 +15,7 @@ def config_of(case):
             "num_attention_heads": form["heads"], "num_hidden_layers": form["layers"], "num_key_value_heads": form["kv_heads"], "vocab_size": form["vocabulary"]}
 
 
-def words(case, fixed, precision, software="torchtitan-2025"):
+def words(case, fixed, precision, software="torchtitan-2026"):
     """Of plan, with these axes fixed."""
     data, tensor = case.get("ranks", 1), case.get("tensor", 1)
     samples = data * case["microbatch"] * case["microbatches"]

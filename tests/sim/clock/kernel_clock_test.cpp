@@ -211,6 +211,20 @@ TEST_F(Clock, FlashBeatsWrittenScores) {
   }
 }
 
+TEST_F(Clock, AWideSoftmaxTakesMoreOfSixteenBit) {
+  SoftwareStack wide = plain_stack();
+  wide.wide_softmax = true;
+  const AttentionShape written{.batch = 2, .heads = 16, .queries = 4096, .keys = 4096};
+  const double scores = 2.0 * 16 * 4096 * 4096;
+  for (const NumberFormat format : {NumberFormat::Bf16, NumberFormat::Fp32}) {
+    const KernelClock usual = clock(format, AttentionKernel::Unfused), other(a100(), wide, setting_);
+    const auto more = [&](bool backward) { return other.unfused(written, backward).device - usual.unfused(written, backward).device; };
+    const double passes = format == NumberFormat::Bf16 ? scores / usual.stream_rate() : 0;
+    EXPECT_NEAR(more(false), 7 * passes, 1e-9);
+    EXPECT_NEAR(more(true), 6 * passes, 1e-9);
+  }
+}
+
 // Four blocks of a ring: three partial results are added to the first, 10 bytes an element; a longer block has more work for each of its rows.
 TEST_F(Clock, PartialResultsOfARingAreAddedUp) {
   const KernelClock half = clock(NumberFormat::Bf16);

@@ -43,6 +43,19 @@ TEST(OperatorClock, FusionSavesBytesAndLaunches) {
   saves(eager.operators.accumulation(1e9), fused.operators.accumulation(1e9));
 }
 
+TEST(OperatorClock, AFrameworksOwnKernelMayBeOfLayerNormAlone) {
+  Program program(true);
+  const Program eager(false), fused(true);
+  program.stack.unfused_rms_norm = true;
+  for (const Pass pass : {Pass::Forward, Pass::Backward}) {
+    EXPECT_EQ(program.operators.norm(1e9, {.rms = true}, pass).device, eager.operators.norm(1e9, {.rms = true}, pass).device);
+    EXPECT_EQ(program.operators.norm(1e9, {.rms = false}, pass).device, fused.operators.norm(1e9, {.rms = false}, pass).device);
+  }
+  program.setting.compiled = true;
+  EXPECT_EQ(program.operators.norm(1e9, {.rms = true}, Pass::Forward).device,
+            fused.operators.norm(1e9, {.rms = true}, Pass::Forward).device);
+}
+
 // Passes of 16 bit, on an H200: the norm with its weight trained, positions of transposed heads.
 TEST(OperatorClock, ModulesOfTransformersTakeWhatWasMeasured) {
   Program eager(false);
@@ -52,6 +65,10 @@ TEST(OperatorClock, ModulesOfTransformersTakeWhatWasMeasured) {
   EXPECT_NEAR(eager.operators.norm(1e9, {true}, Pass::Backward).device, passes(51), passes(0.1));
   EXPECT_NEAR(eager.operators.rotary(1e9, {}, Pass::Forward).device, passes(25.5), passes(0.1));
   EXPECT_NEAR(eager.operators.rotary(1e9, {}, Pass::Backward).device, passes(33), passes(0.1));
+  eager.stack.unfused_adapters = false;
+  EXPECT_LT(eager.operators.rotary(1e9, {}, Pass::Forward).device, passes(25));
+  eager.stack.transposed_rotary = true;
+  EXPECT_NEAR(eager.operators.rotary(1e9, {}, Pass::Forward).device, passes(25.5), passes(0.1));
 }
 
 TEST(OperatorClock, ClampsAndLengthenedPositionsFallBackWhereAProgramFusesNeither) {

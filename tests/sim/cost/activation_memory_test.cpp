@@ -128,6 +128,7 @@ TEST(ActivationMemory, FollowsTheHabitsOfAProgram) {
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.repeats_keys = false; }), -(row * (2 * 64)));
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.keeps_unrotated = true; }), row * (128 / 2));
   EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.fused_norm = false; }), row * (2 * 64));
+  EXPECT_EQ(more(Operation::Attention, [](SoftwareStack& stack) { stack.unfused_rms_norm = true; }), row * (2 * 64));
   EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.fused_activation = false; }), row * 160);
   EXPECT_EQ(more(Operation::Mlp, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
   EXPECT_EQ(more(Operation::Embedding, [](SoftwareStack& stack) { stack.dropout = stack.keeps_masks = true; }), Bytes(32 * 64));
@@ -173,7 +174,7 @@ TEST(ActivationMemory, OfALlamaBlockMadeAgainByOperators) {
   EXPECT_EQ(attention.kept, Bytes(4 * 32 * (64 + 32 + 64 + 4)));  // q, v, out, logsumexp
   EXPECT_EQ(mlp.kept, Bytes(4 * 32 * (160 + 64)));                // gate; what the last product put out
   EXPECT_EQ(mlp.unread, Bytes(4 * 32 * 64));
-  plan.cluster.software = load_software("torchtitan-2025");
+  plan.cluster.software = load_software("torchtitan-2026");
   plan.cluster.software.compiled = true;
   EXPECT_EQ(memory_of(plan, Operation::Mlp).unread, Bytes(0));
 }

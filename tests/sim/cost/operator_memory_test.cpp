@@ -14,7 +14,7 @@ ParallelPlan eager_llama() {
   plan.model = testing::tiny_llama();
   plan.zero_stage = 3;
   plan.workload.precision = Precision::Bf16;
-  plan.cluster.software = load_software("torchtitan-2025");
+  plan.cluster.software = load_software("torchtitan-2026");
   return plan;
 }
 

@@ -282,6 +282,32 @@ TEST(TaskKernels, OperatorsMakeExpertsAgainAsAWhole) {
       << "halves of two products of attention and of the router, and both of experts";
 }
 
+// Bytes that rows of experts pass through memory beside a permutation's: of a number there and back 42 - 10 forward and 58 - 10 backward.
+TEST(TaskKernels, RowsThatMoveOperatorByOperatorPassThroughMemoryMoreOften) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  plan.workload.precision = Precision::Bf16;
+  const auto moved = [&plan](Phase phase) {
+    std::int64_t bytes = 0;
+    const ModelGraph model = make_model_graph(plan);
+    for (const Piece& piece : pieces_of(model, plan, LayerIndex(1), phase))
+      if (!is_communication(piece.operation))
+        for (const KernelCall& call : kernels_of(model, plan, {LayerIndex(1), phase, piece.operation}).calls)
+          bytes += call.kernel == Kernel::Copy ? 2 * call.shape[0] : 0;
+    return bytes;
+  };
+  const std::int64_t forward = moved(Phase::Forward), backward = moved(Phase::Backward);
+  plan.cluster.software.by_operator = true;
+  const std::int64_t numbers = plan.shard_shape().tokens() * 2 * plan.model.hidden;
+  EXPECT_EQ(moved(Phase::Forward) - forward, 32 * numbers);
+  EXPECT_EQ(moved(Phase::Backward) - backward, 48 * numbers);
+  plan.cluster.software.compiled = true;
+  EXPECT_EQ(moved(Phase::Forward), forward);
+  plan.cluster.software.compiled = false;
+  plan.token_dispatcher = TokenDispatcher::Hierarchical;
+  EXPECT_EQ(moved(Phase::Forward), forward) << "a library moves them";
+}
+
 TEST(TaskKernels, ShapesAreThoseOfOneTensorRank) {
   ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 1, .tensor = 2});
   const auto calls = kernels_of(make_model_graph(plan), plan, {LayerIndex(1), Phase::Forward, Operation::Attention}).calls;

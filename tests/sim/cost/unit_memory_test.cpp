@@ -21,7 +21,7 @@ ParallelPlan sharded_llama(std::int64_t global_batch = 2) {
   plan.zero_stage = 3;
   plan.workload.global_batch = global_batch;
   plan.workload.precision = Precision::Bf16;
-  plan.cluster.software = load_software("torchtitan-2025");
+  plan.cluster.software = load_software("torchtitan-2026");
   return plan;
 }
 

@@ -49,6 +49,18 @@ TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
   EXPECT_GE(describe(row).plan.cluster.software.accumulate_bytes, 2);
 }
 
+TEST(DescribeRow, AProgramMayFuseLayerNormAlone) {
+  Json row = valid_row();
+  row["plan"]["software"] = {{"framework", "fsdp1"}};
+  row["workload"]["norm"] = "layernorm";
+  EXPECT_TRUE(describe(row).plan.cluster.software.fused_norm);
+  row["workload"]["norm"] = "rmsnorm";
+  EXPECT_FALSE(describe(row).plan.cluster.software.fused_norm);
+  row["plan"]["fused_norm"] = true;
+  const SoftwareStack stated = describe(row).plan.cluster.software;
+  EXPECT_TRUE(fuses_norm(stated, true)) << "what a row says is taken";
+}
+
 TEST(DescribeRow, DeepSpeedSumsWholeBucketsBelowStageThree) {
   Json row = valid_row();
   row["plan"]["software"] = {{"framework", "deepspeed"}};
