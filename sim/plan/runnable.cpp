@@ -303,8 +303,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "heads of blocks are not equally wide, and the worker turns all by one table", "train it with another program; planning and simulating hold"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },
      "the worker finds documents by the token that stands behind each", "say which: end 2"},
-    {"/workload/samples", [](const ParallelPlan& p) { return p.workload.samples.filling == RowFilling::Fitted; },
-     "the worker takes rows of a file as they follow each other, or one document each", "use packed or padded"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.bidirectional; },
@@ -312,8 +310,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/context_by_document",
      [](const ParallelPlan& p) { return p.context_by_document && (p.mesh.data > 1 || p.microbatch_size > 1); },
      "the worker deals the documents of one row out to its context ranks, and not those of several rows", "use data degree 1 and microbatches of 1"},
-    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
-     "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
+    {"/workload/samples",
+     [](const ParallelPlan& p) {
+       const bool has_padding = has_documents(p) && p.workload.samples.filling != RowFilling::Packed;
+       return has_padding && p.model.experts && p.model.experts->balance_loss > 0;
+     },
+     "the auxiliary loss of experts counts every token alike, and padding among them",
+     "set it to 0 (router_aux_loss_coef), or use packed samples"},
 });
 
 // Words that the worker performs; a new one is refused until it stands here.

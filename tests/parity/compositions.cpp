@@ -493,7 +493,10 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (plan.sums_by_priority() || plan.optimizer_in_backward) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
-  return with_schedule(plan, composition.schedule, composition.chunks);
+  if (composition.fitted) plan.workload.samples.filling = sim::RowFilling::Fitted;
+  plan = with_schedule(plan, composition.schedule, composition.chunks);
+  if (composition.head_alone) plan.cut = with_head_alone(plan);
+  return plan;
 }
 
 }  // namespace parity

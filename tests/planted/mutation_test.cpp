@@ -203,6 +203,15 @@ TEST_F(Mutations, MeanOfMeans) {
 }
 
 TEST_F(Mutations, ForgottenScale) {
+TEST_F(Mutations, LateDocuments) {
+  sim::ParallelPlan plan = with_documents(data_);
+  plan.workload.samples.filling = sim::RowFilling::Fitted;
+  for (const PlantedBug bug : {PlantedBug::LateDocuments, PlantedBug::BoundaryCrossed, PlantedBug::MeanOfMeans})
+    expect_caught_in_fp64(plan, bug);
+}
+TEST_F(Mutations, BalanceByLoss) {
+  expect_caught_in_fp64(with_documents(tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2})), PlantedBug::BalanceByLoss);
+}
   for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_}) expect_caught_in_fp64(with_adapters(plan), PlantedBug::ForgottenScale);
 }
 TEST_F(Mutations, FrozenStepped) {
