@@ -50,6 +50,7 @@ struct Composition {
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
   bool in_backward = false;                     // steps, without clipping
+  bool head_alone = false;                      // is what the last stage has
   std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these
   sim::ModelConfig (*network)() = nullptr;      // that CPU ranks alone perform
   bool has_model() const {

@@ -267,6 +267,7 @@ std::vector<Composition> of_small_parameters() {
        .sequence_parallel = true,
        .zero_stage = 3,
        .persistence_threshold = 100},
+      {.name = "D2_encoder_distances_persistent", .mesh = {.data = 2}, .zero_stage = 3, .persistence_threshold = 100, .network = tiny_t5},
   };
 }
 
