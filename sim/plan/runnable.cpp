@@ -184,7 +184,7 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },
      "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
     {"/recompute_scope", [](const ParallelPlan& p) { return makes_again_twice(p.recompute_scope.modules); },
-     "a feed-forward that is made again as a whole keeps what its norm puts out, and makes no part of it twice",
+     "a feed-forward that is made again as a whole keeps what its norm puts out, and makes nothing of it twice",
      "leave layernorm out beside mlp and moe, and moe_act and shared_experts beside moe"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.mesh.context > 1 && p.recomputed_modules().meets(kWithinAttention); },
      "context ranks make nothing within attention again", "leave core_attn and mla_up_proj out, or use context 1"},
