@@ -69,7 +69,7 @@ Worker::Worker(const WorkerOptions& options, sim::ParallelPlan plan, const Devic
       device_(choice.device),
       plan_(std::move(plan)),
       model_(sim::make_model_graph(plan_)),
-      data_(options.data, plan_.workload.sequence, token_type_of(options), padded_after(plan_)),
+      data_(options.data, plan_.workload.sequence, token_type_of(options), whole_documents(plan_)),
       communicators_(plan_.mesh, transport),
       heartbeat_(options.out, communicators_.rank()),
       waits_reported_(transport.mpi, heartbeat_),

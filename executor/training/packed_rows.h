@@ -4,6 +4,7 @@
 //   no loss         E     E                    the row's last token predicts the next row's first, if it ends no document
 //
 //   padded    a a a E E E E E                   documents: [a a a E] [E E E E]; padding is one that predicts nothing
+//   fitted    a a a E b b E E                   documents: [a a a E] [b b E] [E]
 #pragma once
 
 #include <ATen/core/Tensor.h>

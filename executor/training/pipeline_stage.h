@@ -207,6 +207,7 @@ class PipelineStage {
     return key.phase == sim::Phase::Recompute || (keeps_norm(key) && !recomputes_module(key));
   }
   SampleRows rows_with_loss() const;
+  double share_with_loss() const;  // of a step's tokens
   sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
   void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }

@@ -56,6 +56,7 @@ void PipelineStage::attention_input(const sim::TaskKey& key) {
   BlockActivations& kept = block_activations(key);
   const auto product = [&](const at::Tensor& x) { return segment_of(key).joint(x, pair_masks(key, End::In)); };
   at::Tensor joint = keeps_graph(key) ? kept.attention_input.forward(normalized, product) : product(normalized);
+  if (keeps_graph(key)) forget_normalized(key, normalized);
   if (!segment_of(key).cut_heads()) return begin_context(key, std::move(joint));
   kept.cut_heads.emplace(*segment_of(key).cut_heads());
   partial_ = std::visit([&](auto& heads) { return heads.leave(joint); }, *kept.cut_heads);
@@ -114,6 +115,7 @@ void PipelineStage::attention_input_backward(const sim::TaskKey& key) {
   const at::Tensor gradient =
       cut ? std::visit([&](auto& heads) { return heads.arrive_back(std::exchange(partial_, {})); }, *cut) : end_context(key);
   cut.reset();
+  kept_of(key).again.make();
   {
     const PutOff put_off(later(key));
     partial_ = block_activations(key).attention_input.backward(gradient);

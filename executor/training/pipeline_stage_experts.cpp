@@ -80,11 +80,17 @@ void PipelineStage::experts_backward(const sim::TaskKey& key) {
   partial_ = block(key).experts->compute_backward(std::exchange(partial_, {}), kept);
 }
 
+// The auxiliary loss is a mean over microbatches of all their tokens, and not of those alone that the loss is scaled by.
+double PipelineStage::share_with_loss() const {
+  if (batch_.tokens_with_loss == 0) return 1;
+  return static_cast<double>(batch_.tokens_with_loss) / static_cast<double>(plan_.workload.global_batch * plan_.workload.sequence);
+}
+
 // Every tensor rank knows the whole auxiliary loss: one of them says it. Where they route apart, each that of its own tokens.
 void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const Experts& experts = *block(key).experts;
   const bool routes_apart = plan_.mesh.cuts_experts_apart();
-  const auto tokens = static_cast<double>(sim::tokens_to_route(plan_));
+  const double tokens = static_cast<double>(sim::tokens_to_route(plan_)) * share_with_loss();
   const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
   kept_of(key).again.make();
   {

@@ -137,7 +137,7 @@ void PipelineStage::segment(const sim::TaskKey& key) {
   if (keeps_graph(key)) {
     const Recomputing recomputing(modules_made_again(), kept_of(key).again);
     partial_ = kept_of(key).core.forward(normalized, core);
-    forget_normalized(key, normalized);
+    if (!at_heads) forget_normalized(key, normalized);
   } else {
     partial_ = core(normalized);
   }
@@ -226,7 +226,7 @@ void PipelineStage::segment_residual_backward(const sim::TaskKey& key) {
 void PipelineStage::segment_backward(const sim::TaskKey& key) {
   if (!shares_sequence()) segment_residual_backward(key);
   {
-    kept_of(key).again.make();
+    if (!begins_at_heads(key)) kept_of(key).again.make();
     const PutOff put_off(later(key));
     partial_ = kept_of(key).core.backward(std::exchange(partial_, {}));
   }

@@ -22,6 +22,7 @@
 #include "executor/training/packed_rows.h"
 #include "executor/training/refusal.h"
 #include "executor/training/token_share.h"
+#include "sim/plan/fitted_rows.h"
 #include "sim/units/at.h"
 
 namespace executor {
@@ -58,30 +59,39 @@ at::Tensor columns_of(const at::Tensor& rows, const TokenStretches& stretches) {
 
 }  // namespace
 
-TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated, std::optional<std::int64_t> padded_after)
+TokenFile::TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated, std::optional<WholeDocuments> documents)
     : path_(path),
       layout_(sim::token_layout(path, stated)),
       sequence_(sequence),
       num_samples_((layout_.tokens - 1) / sequence),
-      padded_after_(padded_after) {
-  if (!padded_after_ && num_samples_ < 1)
+      whole_(documents) {
+  if (!whole_ && num_samples_ < 1)
     refuse(path, fmt::format("has {} tokens, one sample takes {} (sequence {} + 1)", layout_.tokens, sequence + 1, sequence),
            "use more text, or a plan with a shorter sequence");
   file_ = map_file(path);
-  if (padded_after_) index_documents();
+  if (whole_) index_documents();
 }
 
-// Those of which a token has a next one.
+// Those of which a token has a next one. In a row the file's last one is ended, too.
 void TokenFile::index_documents() {
+  std::vector<std::int64_t> lengths;
   for (std::int64_t position = 0, begin = 0; position < layout_.tokens; ++position) {
-    if (token(position) != *padded_after_ && position + 1 < layout_.tokens) continue;
-    if (position > begin) documents_.push_back({.begin = begin, .count = position + 1 - begin});
+    const bool is_ended = token(position) == whole_->end_token;
+    if (!is_ended && position + 1 < layout_.tokens) continue;
+    if (position > begin) {
+      documents_.push_back({.begin = begin, .count = position + 1 - begin});
+      lengths.push_back(std::min(sequence_, documents_.back().count + (is_ended ? 0 : 1)));
+    }
     begin = position + 1;
   }
-  num_samples_ = std::ssize(documents_);
   if (documents_.empty())
-    refuse(path_, fmt::format("holds no document of two tokens that token {} ends", *padded_after_),
+    refuse(path_, fmt::format("holds no document of two tokens that token {} ends", whole_->end_token),
            "say which token ends one: samples \"... end 2\"");
+  if (whole_->several)
+    rows_ = sim::fitted_rows(lengths, sequence_);
+  else
+    for (std::size_t document = 0; document < documents_.size(); ++document) rows_.push_back({document});
+  num_samples_ = std::ssize(rows_);
 }
 
 TokenFile::~TokenFile() { munmap(const_cast<std::byte*>(file_.data()), file_.size()); }
@@ -91,13 +101,20 @@ std::int64_t TokenFile::token(std::int64_t position) const {
   return layout_.width == sim::Bytes(2) ? token_at<std::uint16_t>(tokens, position) : token_at<std::uint32_t>(tokens, position);
 }
 
-std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
-  if (padded_after_) {
-    const Stretch& document = sim::at(documents_, index);
-    std::vector<std::int64_t> padded(sim::count_of(sequence_) + 1, *padded_after_);
-    for (std::int64_t at = 0; at < std::min(document.count, sequence_ + 1); ++at) sim::at(padded, at) = token(document.begin + at);
-    return padded;
+// What a row has no place for is what follows its last token at the most.
+std::vector<std::int64_t> TokenFile::row_of_documents(std::int64_t index) const {
+  std::vector<std::int64_t> row;
+  for (const std::size_t number : sim::at(rows_, index)) {
+    const Stretch& document = documents_[number];
+    for (std::int64_t at = 0; at < std::min(document.count, sequence_ + 1); ++at) row.push_back(token(document.begin + at));
+    if (row.back() != whole_->end_token) row.push_back(whole_->end_token);
   }
+  row.resize(sim::count_of(sequence_) + 1, whole_->end_token);
+  return row;
+}
+
+std::vector<std::int64_t> TokenFile::sample(std::int64_t index) const {
+  if (whole_) return row_of_documents(index);
   std::vector<std::int64_t> tokens(sim::count_of(sequence_) + 1);
   for (std::size_t at = 0; at < tokens.size(); ++at) tokens[at] = token(index * sequence_ + static_cast<std::int64_t>(at));
   return tokens;
@@ -111,9 +128,11 @@ void TokenFile::check_vocabulary(std::int64_t vocabulary, Share share) const {
              "tokenize for this model, or plan with a model that has this vocabulary; of other integers say what they are: --token-type");
 }
 
-std::optional<std::int64_t> padded_after(const sim::ParallelPlan& plan) {
+std::optional<TokenFile::WholeDocuments> whole_documents(const sim::ParallelPlan& plan) {
   const sim::SamplesPolicy& samples = plan.workload.samples;
-  return samples.filling == sim::RowFilling::Padded ? samples.end_token : std::nullopt;
+  const bool fits = samples.filling == sim::RowFilling::Fitted;
+  if ((!fits && samples.filling != sim::RowFilling::Padded) || !samples.end_token) return std::nullopt;
+  return TokenFile::WholeDocuments{.end_token = *samples.end_token, .several = fits};
 }
 
 std::int64_t permuted(EpochPosition position, PermutationKey key) {

@@ -2,7 +2,7 @@
 //
 // Samples are windows of `sequence` tokens, one after the other without overlap; sample k predicts tokens k s + 1 .. k s + s from those before.
 // Networks that look ahead predict tokens of their own instead (masked_tokens.h).
-// Or they are documents, one each, and what is behind it is its last token again.
+// Or they are whole documents, one each, or as many as fit (sim/plan/fitted_rows.h); what is behind the last one is the token that ends it again.
 // An epoch sees each sample once, in an order that is a keyed permutation of (seed, epoch): sample number n of the run (over all
 // steps) is entry n mod S of epoch n / S. No layout, rank or microbatch enters it.
 #pragma once
@@ -23,9 +23,13 @@ namespace executor {
 class TokenFile {
  public:
   // Throws sim::InputError: no such file, another format, fewer tokens than one sample.
-  // padded_after: samples are documents, each up to this token, with more of it behind until they fill `sequence`.
+  // Samples are documents, each up to the token that ends one, with more of it behind until they fill `sequence`.
+  struct WholeDocuments {
+    std::int64_t end_token = 0;
+    bool several = false;  // a sample
+  };
   TokenFile(const std::string& path, std::int64_t sequence, sim::TokenType stated = sim::TokenType::Unstated,
-            std::optional<std::int64_t> padded_after = {});
+            std::optional<WholeDocuments> documents = {});
   ~TokenFile();
   TokenFile(const TokenFile&) = delete;
   TokenFile& operator=(const TokenFile&) = delete;
@@ -45,6 +49,7 @@ class TokenFile {
  private:
   std::int64_t token(std::int64_t position) const;
   void index_documents();
+  std::vector<std::int64_t> row_of_documents(std::int64_t index) const;
 
   std::string path_;
   sim::TokenLayout layout_;
@@ -53,12 +58,13 @@ class TokenFile {
   struct Stretch {
     std::int64_t begin = 0, count = 0;
   };
-  std::optional<std::int64_t> padded_after_;
-  std::vector<Stretch> documents_;  // where samples are documents
+  std::optional<WholeDocuments> whole_;
+  std::vector<Stretch> documents_;              // where samples are documents
+  std::vector<std::vector<std::size_t>> rows_;  // of them, by sample
 };
 
-// The token that fills rows behind their document, where a plan has one a row.
-std::optional<std::int64_t> padded_after(const sim::ParallelPlan& plan);
+// Where a plan's rows hold whole documents.
+std::optional<TokenFile::WholeDocuments> whole_documents(const sim::ParallelPlan& plan);
 
 // The entry at a position of a permutation of 0 .. of-1 that `key` chooses: a Feistel network on the next power of four, walked until it is
 // inside. Constant memory, the same everywhere.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numbers>
 #include <utility>
 
+#include "sim/plan/fitted_rows.h"
 #include "sim/units/at.h"
 #include "sim/units/random_bits.h"
 
@@ -74,24 +74,14 @@ void padded(Drawn& drawn, Lengths& lengths, std::int64_t sequence) {
   for (Row& row : drawn.rows) row.push_back(whole_document(drawn, lengths, sequence));
 }
 
-// The longest first, each into the row that it fills best (best fit decreasing).
 void fitted(Drawn& drawn, Lengths& lengths, std::int64_t sequence) {
   std::vector<std::int64_t> documents;
   for (auto room = sequence * static_cast<std::int64_t>(drawn.rows.size()); room > 0; room -= documents.back())
     documents.push_back(whole_document(drawn, lengths, sequence));
-  std::ranges::sort(documents, std::greater());
   drawn.rows.clear();
-  std::multimap<std::int64_t, std::size_t> rooms;  // what is left of a row
-  for (const std::int64_t length : documents) {
-    auto place = rooms.lower_bound(length);
-    if (place == rooms.end()) {
-      place = rooms.emplace(sequence, drawn.rows.size());
-      drawn.rows.emplace_back();
-    }
-    const auto [room, row] = *place;
-    rooms.erase(place);
-    drawn.rows[row].push_back(length);
-    if (room > length) rooms.emplace(room - length, row);
+  for (const std::vector<std::size_t>& row : fitted_rows(documents, sequence)) {
+    drawn.rows.emplace_back();
+    for (const std::size_t document : row) drawn.rows.back().push_back(documents[document]);
   }
 }
 

@@ -43,9 +43,6 @@ bool keeps_apart(const ParallelPlan& plan) {
          !sends_as_known || !steps_as_known || !steps_with_moments(policy);
 }
 
-// Its gradient begins on a stage that has nothing to send it through; not tried with real ranks.
-bool ends_with_the_head_alone(const ParallelPlan& plan) { return !plan.cut.first.empty() && plan.cut.first.back() == plan.head(); }
-
 bool has_empty_part(const ParallelPlan& plan) {
   return std::adjacent_find(plan.cut.first.begin(), plan.cut.first.end()) != plan.cut.first.end();
 }
@@ -120,8 +117,14 @@ bool cuts_scaled_tiles(const ParallelPlan& plan) {
   return plan.mesh.tensor > 1 && in_tiles(plan) && cuts_tiles(make_model_graph(plan), tile_side(*scales_of(plan)), plan.mesh.tensor);
 }
 
-constexpr Modules kWithinPieces =
-    Modules(Module::CoreAttention) | Module::MlaUpProjection | Module::MoeActivation | Module::LayerNorm | Module::SharedExperts;
+constexpr Modules kWithinAttention = Modules(Module::CoreAttention) | Module::MlaUpProjection,
+                  kWithinExperts = Modules(Module::MoeActivation) | Module::SharedExperts;
+
+// A feed-forward that is made again as a whole, and a module of it.
+bool makes_again_twice(Modules modules) {
+  return (modules.meets(Module::Mlp | Module::Moe) && modules.has(Module::LayerNorm)) ||
+         (modules.has(Module::Moe) && modules.meets(kWithinExperts));
+}
 
 bool norms_again(const ParallelPlan& plan) { return plan.recomputed_modules().has(Module::LayerNorm); }
 
@@ -140,8 +143,12 @@ bool cuts_a_stack(const ParallelPlan& plan) {
     }
   return false;
 }
-bool shares_distances(const ParallelPlan& plan) {
-  return plan.model.encoder && plan.model.encoder->relative_buckets > 0 && !plan.model.encoder->distances_of_each;
+// Of a stack, beside whose layer a unit is gathered and freed while others read it; small ones that are trained may stay whole.
+bool frees_shared_distances(const ParallelPlan& plan) {
+  const ModelConfig& model = plan.model;
+  if (!model.encoder || model.encoder->relative_buckets == 0 || model.encoder->distances_of_each || plan.zero_stage < 3) return false;
+  const std::int64_t elements = model.encoder->relative_buckets * model.heads / plan.mesh.tensor;
+  return model.adapters || model.frozen.any() || elements > plan.persistence_threshold;
 }
 
 constexpr std::array kRunnable = std::to_array<Limit>({
@@ -176,15 +183,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "slices keep keys and values for a backward, which frozen blocks may not have", "use slices=1"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },
      "the worker recomputes modules, not every second operator", "name modules (core_attn, layernorm, mlp, ...), or leave it out"},
-    {"/recompute_scope",
-     [](const ParallelPlan& p) {
-       return p.recompute_scope.modules.meets(kWithinPieces) && p.recompute_scope.modules.meets(Module::Mlp | Module::Moe);
-     },
-     "the worker recomputes whole feed-forwards (mlp, moe) or modules within segments", "name those of one kind"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return p.mesh.context > 1 && p.recomputed_modules().meets(kWithinPieces); },
-     "context ranks make nothing within attention again", "name mlp or moe, or use context 1"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return p.slices > 1 && p.recomputed_modules().meets(kWithinPieces); },
-     "slices make nothing within attention again", "name mlp or moe, or use slices 1"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return makes_again_twice(p.recompute_scope.modules); },
+     "a feed-forward that is made again as a whole keeps what its norm puts out, and makes nothing of it twice",
+     "leave layernorm out beside mlp and moe, and moe_act and shared_experts beside moe"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.mesh.context > 1 && p.recomputed_modules().meets(kWithinAttention); },
+     "context ranks make nothing within attention again", "leave core_attn and mla_up_proj out, or use context 1"},
+    {"/recompute_scope", [](const ParallelPlan& p) { return p.slices > 1 && p.recomputed_modules().meets(kWithinAttention); },
+     "slices make nothing within attention again", "leave core_attn and mla_up_proj out, or use slices 1"},
     {"/recompute_scope", [](const ParallelPlan& p) { return has_documents(p) && p.recomputed_modules().has(Module::CoreAttention); },
      "attention inside documents keeps what its kernel puts out", "leave core_attn out, or samples"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.sequence_parallel && norms_again(p); },
@@ -209,8 +214,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/model", [](const ParallelPlan& p) { return p.model.encoder && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "an encoder with its decoder is performed on CPU ranks alone", "plan for a CPU"},
     {"/cut", cuts_a_stack, "blocks of a stack share one table of biases by distance, which has no copies", "cut between the encoder and the decoder"},
-    {"/zero_stage", [](const ParallelPlan& p) { return shares_distances(p) && p.zero_stage == 3; },
-     "the table of biases by distance is there while its own layer is gathered", "use zero_stage 2"},
+    {"/zero_stage", frees_shared_distances, "the table of biases by distance is there while its own layer is gathered",
+     "use zero_stage 2, or a persistence_threshold that keeps the table whole"},
     {"/direct_source", [](const ParallelPlan& p) { return p.direct_source && p.mesh.pipeline > 1; },
      "the worker sends the source along through the stages", "leave it out"},
     {"/sync_batch_norm", [](const ParallelPlan& p) { return p.model.convolution && p.mesh.data > 1 && !p.sync_batch_norm; },
@@ -227,9 +232,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "samples are images, and no rows of documents", "leave it out"},
     {"/mesh/tensor", cuts_unequal_columns, "tensor ranks that share a head of keys make equally many of its columns",
      "use a tensor degree whose ranks divide them"},
-    {"/recompute_scope", [](const ParallelPlan& p) { return meets_at_heads(p) && norms_again(p); },
-     "tensor ranks meet between attention's first product and its heads, and what it reads is not made again", "leave layernorm out"},
-    {"/cut", ends_with_the_head_alone, "the last chunk is the head alone, which the worker does not perform", "leave it a block"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) == ScaleRecipe::Nvfp4; }, "the worker rounds to 8 bit, not to 4",
      "use fp8:blockwise"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.gathers_scaled(); },
@@ -307,8 +309,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "heads of blocks are not equally wide, and the worker turns all by one table", "train it with another program; planning and simulating hold"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && !p.workload.samples.end_token; },
      "the worker finds documents by the token that stands behind each", "say which: end 2"},
-    {"/workload/samples", [](const ParallelPlan& p) { return p.workload.samples.filling == RowFilling::Fitted; },
-     "the worker takes rows of a file as they follow each other, or one document each", "use packed or padded"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "documents are told apart in attention on CPU ranks alone", "leave it out"},
     {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.bidirectional; },
@@ -316,8 +316,13 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/context_by_document",
      [](const ParallelPlan& p) { return p.context_by_document && (p.mesh.data > 1 || p.microbatch_size > 1); },
      "the worker deals the documents of one row out to its context ranks, and not those of several rows", "use data degree 1 and microbatches of 1"},
-    {"/workload/samples", [](const ParallelPlan& p) { return has_documents(p) && p.model.experts && p.model.experts->balance_loss > 0; },
-     "the auxiliary loss of experts counts every token alike", "set it to 0 (router_aux_loss_coef), or leave samples out"},
+    {"/workload/samples",
+     [](const ParallelPlan& p) {
+       const bool has_padding = has_documents(p) && p.workload.samples.filling != RowFilling::Packed;
+       return has_padding && p.model.experts && p.model.experts->balance_loss > 0;
+     },
+     "the auxiliary loss of experts counts every token alike, and padding among them",
+     "set it to 0 (router_aux_loss_coef), or use packed samples"},
 });
 
 // Words that the worker performs; a new one is refused until it stands here.

@@ -29,6 +29,14 @@ std::vector<Composition> of_data_tensor_and_pipeline() {
       {.name = "P2_gpipe_recompute", .mesh = {.pipeline = 2}, .schedule = "gpipe", .recompute = Full},
       {.name = "P2_one_microbatch", .mesh = {.pipeline = 2}, .microbatch_size = 8},
       {.name = "P4_1f1b", .mesh = {.pipeline = 4}},
+      {.name = "P2_head_alone_1f1b", .mesh = {.pipeline = 2}, .head_alone = true},
+      {.name = "P4_head_alone_zb1p", .mesh = {.pipeline = 4}, .schedule = "zb-1p", .head_alone = true},
+      {.name = "D2P2_head_alone_1f1b", .mesh = {.data = 2, .pipeline = 2}, .head_alone = true},
+      {.name = "T2P2_head_alone_sequence_recompute",
+       .mesh = {.pipeline = 2, .tensor = 2},
+       .recompute = Full,
+       .sequence_parallel = true,
+       .head_alone = true},
       {.name = "P4_gpipe_two_microbatches", .mesh = {.pipeline = 4}, .schedule = "gpipe", .microbatch_size = 4},
       {.name = "D2T2", .mesh = {.data = 2, .tensor = 2}},
       {.name = "D2T2_reduce_each", .mesh = {.data = 2, .tensor = 2}, .accumulation = kEach},
@@ -277,114 +285,24 @@ std::vector<Composition> of_experts() {
   };
 }
 
-constexpr auto kOverFourBits = "rank 3 alpha 5 on q,v,o,up,down base nf4",
-               kDroppedOverFourBits = "rank 3 alpha 5 on q,v,o,up,down base nf4 dropout 0.1";
-
 sim::ModelConfig widened(sim::ModelConfig model) {
   model.hidden = model.ffn = 128;
   model.head_dim = 32;
   return model;
 }
 
-std::vector<Composition> of_adapters() {
-  using enum sim::Recompute;
-  using enum sim::Precision;
-  return {
-      {.name = "D2_adapters", .mesh = {.data = 2}, .adapters = kAdapters},
-      {.name = "D2_adapters_on_values", .mesh = {.data = 2}, .adapters = "rank 2 on v"},
-      {.name = "D2_adapters_bf16", .mesh = {.data = 2}, .precision = Bf16, .adapters = kAdapters},
-      {.name = "D2_adapters_reduce_each_recompute", .mesh = {.data = 2}, .recompute = Full, .accumulation = kEach, .adapters = kAdapters},
-      {.name = "D2_adapters_offload", .mesh = {.data = 2}, .offload_optimizer = true, .adapters = kAdapters},
-      {.name = "T2_adapters", .mesh = {.tensor = 2}, .adapters = kAdapters},
-      {.name = "T2_adapters_joint", .mesh = {.tensor = 2}, .adapters = "rank 2 on qkv,gate_up"},
-      {.name = "T2_adapters_sequence_recompute",
-       .mesh = {.tensor = 2},
-       .recompute = Full,
-       .sequence_parallel = true,
-       .adapters = kAdapters},
-      {.name = "P2_adapters_1f1b", .mesh = {.pipeline = 2}, .adapters = kAdapters},
-      {.name = "P2_adapters_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .adapters = kAdapters},
-      {.name = "C2_adapters_ring", .mesh = {.context = 2}, .adapters = kAdapters},
-      {.name = "D4_adapters_near_2", .mesh = {.data = 4, .reshard = 2}, .adapters = kAdapters},
-      {.name = "D4R2_adapters", .mesh = {.data = 4, .replicas = 2}, .adapters = kAdapters},
-      {.name = "D2T2_adapters_sequence", .mesh = {.data = 2, .tensor = 2}, .sequence_parallel = true, .adapters = kAdapters},
-      {.name = "D2P2_adapters_interleaved",
-       .mesh = {.data = 2, .pipeline = 2},
-       .schedule = "interleaved",
-       .chunks = 2,
-       .adapters = kAdapters},
-      {.name = "D2E2_adapters", .mesh = {.data = 2, .expert = 2}, .adapters = "rank 2 on q,k,v,o", .experts = even()},
-      {.name = "T2_adapters_latent", .mesh = {.tensor = 2}, .latent = true, .adapters = "rank 2 on o"},
-      {.name = "D2_adapters_nf4", .mesh = {.data = 2}, .adapters = kOverFourBits},
-      {.name = "D2_adapters_nf4_bf16_recompute", .mesh = {.data = 2}, .recompute = Full, .precision = Bf16, .adapters = kOverFourBits},
-      {.name = "P2_adapters_nf4_dropout_1f1b", .mesh = {.pipeline = 2}, .adapters = kDroppedOverFourBits},
-      {.name = "T2_adapters_nf4_sequence", .mesh = {.tensor = 2}, .sequence_parallel = true, .wide = true, .adapters = kOverFourBits},
-      {.name = "T2_adapters_int8_dropout", .mesh = {.tensor = 2}, .adapters = "rank 3 alpha 5 on q,v,o,up,down base int8 dropout 0.1"},
-      {.name = "C2_adapters_int8_dropout_ring", .mesh = {.context = 2}, .adapters = "rank 3 on qkv,o base int8 dropout 0.1"},
-      {.name = "D2T2_adapters_nf4_sequence_dropout",
-       .mesh = {.data = 2, .tensor = 2},
-       .sequence_parallel = true,
-       .wide = true,
-       .adapters = kDroppedOverFourBits},
-      {.name = "D4_adapters_nf4_near_2", .mesh = {.data = 4, .reshard = 2}, .adapters = kOverFourBits},
-      {.name = "D2_documents_adapters_nf4_dropout", .mesh = {.data = 2}, .adapters = kDroppedOverFourBits, .documents = true},
-      {.name = "D2_owners_adapters_nf4",
-       .mesh = {.data = 2},
-       .adapters = kOverFourBits,
-       .owners = 2,
-       .weight_sync = sim::WeightSync::Broadcast},
-      {.name = "P2_slices2_adapters_nf4_dropout_1f1b", .mesh = {.pipeline = 2}, .slices = 2, .adapters = kDroppedOverFourBits},
-  };
-}
-
-std::vector<Composition> of_recomputation() {
-  using enum sim::Recompute;
-  return {
-      {.name = "D2_recompute_first_1", .mesh = {.data = 2}, .recompute = Full, .recompute_scope = "first 1"},
-      {.name = "T2_recompute_every_2", .mesh = {.tensor = 2}, .recompute = Full, .recompute_scope = "every 2"},
-      {.name = "P2_recompute_together_2", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "together 2"},
-      {.name = "P2_recompute_but_last", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "but_last"},
-      {.name = "P2_recompute_by_stage", .mesh = {.pipeline = 2}, .recompute = Full, .recompute_scope = "first 1,0"},
-      {.name = "D2_recompute_norms", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules layernorm"},
-      {.name = "D2_recompute_core_attention_norms",
-       .mesh = {.data = 2},
-       .recompute = Selective,
-       .recompute_scope = "modules core_attn,layernorm"},
-      {.name = "T2_recompute_core_attention", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules core_attn"},
-      {.name = "P2_recompute_norms", .mesh = {.pipeline = 2}, .recompute = Selective, .recompute_scope = "modules layernorm"},
-      {.name = "D2E2_recompute_moe_activation_shared",
-       .mesh = {.data = 2, .expert = 2},
-       .recompute = Selective,
-       .recompute_scope = "modules moe_act,shared_experts",
-       .experts = even()},
-      {.name = "D2_recompute_latent",
-       .mesh = {.data = 2},
-       .recompute = Selective,
-       .latent = true,
-       .recompute_scope = "modules mla_up_proj,core_attn"},
-      {.name = "D2_recompute_mlp", .mesh = {.data = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
-      {.name = "T2_recompute_mlp", .mesh = {.tensor = 2}, .recompute = Selective, .recompute_scope = "modules mlp"},
-      {.name = "T2_sequence_recompute_mlp",
-       .mesh = {.tensor = 2},
-       .recompute = Selective,
-       .sequence_parallel = true,
-       .recompute_scope = "modules mlp"},
-      {.name = "P2_zb1p_recompute_mlp",
-       .mesh = {.pipeline = 2},
-       .schedule = "zb-1p",
-       .recompute = Selective,
-       .recompute_scope = "modules mlp"},
-      {.name = "D2E2_recompute_moe",
-       .mesh = {.data = 2, .expert = 2},
-       .recompute = Selective,
-       .recompute_scope = "modules moe",
-       .experts = even()},
-  };
-}
-
 sim::PrecisionPolicy with_words(const sim::PrecisionPolicy& policy, const std::string& words) {
   std::vector<sim::Violation> wrong;
   return words.empty() ? policy : sim::parse_precision_policy(to_text(policy) + " " + words, wrong);
+}
+
+// All blocks are dealt to the stages in front.
+sim::StageCut with_head_alone(const sim::ParallelPlan& plan) {
+  sim::PipelineShape in_front = plan.pipeline_shape();
+  --in_front.stages;
+  sim::StageCut cut = sim::even_cut(plan.model.layers, in_front);
+  cut.first.push_back(plan.head());
+  return cut;
 }
 
 sim::RecomputeScope scope_of(const std::string& text) {
@@ -493,7 +411,10 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   if (plan.sums_by_priority() || plan.optimizer_in_backward) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why
   if (composition.documents) plan = with_documents(std::move(plan));
-  return with_schedule(plan, composition.schedule, composition.chunks);
+  if (composition.fitted) plan.workload.samples.filling = sim::RowFilling::Fitted;
+  plan = with_schedule(plan, composition.schedule, composition.chunks);
+  if (composition.head_alone) plan.cut = with_head_alone(plan);
+  return plan;
 }
 
 }  // namespace parity

@@ -42,7 +42,7 @@ struct Composition {
   std::string adapters = {};                             // beside frozen weights
   std::string frozen = {};                               // parts
   std::int32_t prefetch = 1;                             // units, of ZeRO-3
-  bool documents = false;                                // in rows, without dropout
+  bool documents = false, fitted = false;                // in rows, without dropout; fitted: whole ones
   bool context_by_document = false;                      // whose places context ranks choose
   std::int32_t owners = 0;                               // ZeRO stage that deals whole tensors to owners
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
@@ -50,6 +50,7 @@ struct Composition {
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
   bool in_backward = false;                     // steps, without clipping
+  bool head_alone = false;                      // is what the last stage has
   std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these
   sim::ModelConfig (*network)() = nullptr;      // that CPU ranks alone perform
   bool has_model() const {

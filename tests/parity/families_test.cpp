@@ -55,10 +55,11 @@ constexpr Layout kLayouts[] = {
      [](const std::string& family) { return with_schedule(family_plan(family, {.pipeline = 2}), "zb-1p", 1); }},
     {"ShardedDataRanks",
      [](const std::string& family) {
-       const sim::ParallelPlan plan = family_plan(family, {.data = 2});
+       sim::ParallelPlan plan = with_zero(family_plan(family, {.data = 2}), 3);
        const auto& encoder = plan.model.encoder;
-       const bool shares_table = encoder && encoder->relative_buckets > 0 && !encoder->distances_of_each;  // stage 3 cannot keep it
-       return with_zero(plan, shares_table ? 2 : 3);
+       const bool shares_table = encoder && encoder->relative_buckets > 0 && !encoder->distances_of_each;  // which stays whole
+       if (shares_table) plan.persistence_threshold = encoder->relative_buckets * plan.model.heads;
+       return plan;
      }},
     {"ContextRanks", [](const std::string& family) { return family_plan(family, {.context = 2}); }},
     {"ContextRanksThatDealHeads",

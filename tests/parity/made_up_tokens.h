@@ -29,7 +29,8 @@ class MadeUpTokens {
       file.write(reinterpret_cast<const char*>(&token), sizeof token);
     }
     file.close();
-    tokens_ = std::make_unique<executor::TokenFile>(path_, plan.workload.sequence, sim::TokenType::Unstated, executor::padded_after(plan));
+    tokens_ =
+        std::make_unique<executor::TokenFile>(path_, plan.workload.sequence, sim::TokenType::Unstated, executor::whole_documents(plan));
   }
   ~MadeUpTokens() { std::filesystem::remove(path_); }
   const executor::TokenFile& operator*() const { return *tokens_; }

@@ -94,6 +94,37 @@ TEST_F(RecomputationOnTwoRanks, OfModulesChangesNoBit) {
     }
 }
 
+// What stands beside attention, where ranks or slices share a sample.
+TEST_F(RecomputationOnTwoRanks, OfModulesBesideKeysThatArePassedChangesNoBit) {
+  sim::ModelConfig model = tiny_gpt2();
+  model.attention_dropout = 0;
+  sim::ParallelPlan sliced = tiny_plan(model, {.pipeline = 2}), dealt = tiny_plan(model, {.context = 2});
+  sliced.slices = 2;
+  dealt.context_algorithm = sim::ContextAlgorithm::AllToAll;
+  for (const sim::ParallelPlan& plan : {tiny_plan(model, {.context = 2}), dealt, tiny_plan(tiny_deepseek(), {.context = 2}), sliced})
+    expect_no_other_bit(plan, "modules layernorm");
+  sim::ModelConfig one_key_head = tiny_llama();
+  one_key_head.kv_heads = 1;  // of which tensor ranks have a part of the columns
+  sim::ModelConfig normed_together = tiny_llama();
+  normed_together.qk_norm = sim::QkNorm::Joint;
+  for (const sim::ModelConfig& met : {one_key_head, normed_together})
+    expect_no_other_bit(tiny_plan(met, {.tensor = 2}), "modules layernorm");
+  sim::ParallelPlan experts = tiny_plan(tiny_mixtral(), {.context = 2, .expert = 2});
+  experts.model.experts->balance_loss = 0;
+  expect_no_other_bit(experts, "modules layernorm,moe_act,shared_experts");
+}
+
+// Megatron-Core's own list for DeepSeek-V3 is mla_up_proj and mlp.
+TEST_F(RecomputationOnTwoRanks, OfFeedForwardsBesideModulesChangesNoBit) {
+  for (const std::string scope : {"modules mla_up_proj,mlp", "modules core_attn,mlp"}) {
+    expect_no_other_bit(with_zero(tiny_plan(tiny_deepseek(), {.data = 2}), 3), scope);
+    expect_no_other_bit(tiny_plan(tiny_deepseek(), {.tensor = 2}), scope);
+  }
+  const sim::ParallelPlan experts = tiny_plan(tiny_mixtral(), {.data = 2, .expert = 2});
+  for (const std::string scope : {"modules mlp,moe_act", "modules core_attn,moe", "modules mlp,moe_act,shared_experts"})
+    expect_no_other_bit(experts, scope);
+}
+
 TEST_F(RecomputationOnTwoRanks, BehindNormsChangesNoBit) {
   sim::ModelConfig model = tiny_llama();
   model.norm_place = sim::NormPlace::Around;

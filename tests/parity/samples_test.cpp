@@ -77,24 +77,50 @@ class EachAlone {
   Sum sum_;
 };
 
-// One document a row, shorter and longer than it.
+// Shorter and longer than a row.
+struct WrittenDocuments {
+  std::vector<std::int64_t> tokens;              // of all, one behind the other
+  std::vector<std::vector<std::int64_t>> files;  // each alone, cut to a row and the token behind it
+};
+WrittenDocuments documents_of(const std::vector<std::int64_t>& lengths, const sim::ParallelPlan& plan) {
+  WrittenDocuments all;
+  for (const std::int64_t length : lengths) {
+    const std::int64_t document = std::ssize(all.files);
+    std::vector<std::int64_t>& file = all.files.emplace_back();
+    for (std::int64_t at = 1; at < length; ++at) file.push_back(1 + (3 * at + 7 * document) % 30);
+    file.push_back(*plan.workload.samples.end_token);
+    all.tokens.insert(all.tokens.end(), file.begin(), file.end());
+    if (std::ssize(file) > plan.workload.sequence + 1) file.resize(static_cast<std::uint64_t>(plan.workload.sequence + 1));
+  }
+  return all;
+}
+
 TEST(Samples, EveryPaddedDocumentAloneGivesTheSame) {
   if (num_ranks() > 2) GTEST_SKIP() << "fewer ranks tell as much";
   for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()}) {
     sim::ParallelPlan plan = document_plan(model, num_ranks() == 2 ? sim::DeviceMesh{.data = 2} : sim::DeviceMesh{});
     plan.workload.samples.filling = sim::RowFilling::Padded;
     plan.microbatch_size = 2;
-    std::vector<std::int64_t> tokens;
-    std::vector<std::vector<std::int64_t>> files;
-    for (std::int64_t document = 0; document < plan.workload.global_batch; ++document) {
-      std::vector<std::int64_t>& file = files.emplace_back();
-      for (std::int64_t at = 0; at < 1 + 2 * document; ++at) file.push_back(1 + (3 * at + 7 * document) % 30);
-      file.push_back(*plan.workload.samples.end_token);
-      tokens.insert(tokens.end(), file.begin(), file.end());
-      if (std::ssize(file) > plan.workload.sequence + 1) file.resize(static_cast<std::uint64_t>(plan.workload.sequence + 1));
-    }
-    expect_the_same(plan, tokens, sum_alone(plan, files));
+    std::vector<std::int64_t> lengths;
+    for (std::int64_t document = 0; document < plan.workload.global_batch; ++document) lengths.push_back(2 + 2 * document);
+    const WrittenDocuments all = documents_of(lengths, plan);
+    expect_the_same(plan, all.tokens, sum_alone(plan, all.files));
   }
+}
+
+// Of 12 tokens: one that is longer, two and three that fill a row, and padding; as many rows as a batch has.
+TEST(Samples, EveryFittedDocumentAloneGivesTheSame) {
+  if (num_ranks() > 2) GTEST_SKIP() << "fewer ranks tell as much";
+  std::vector<sim::DeviceMesh> meshes{{}};
+  if (num_ranks() == 2) meshes = {{.data = 2}, {.context = 2}, {.tensor = 2}};
+  for (const sim::ModelConfig& model : {tiny_gpt2(), tiny_llama()})
+    for (const sim::DeviceMesh& mesh : meshes) {
+      sim::ParallelPlan plan = document_plan(model, mesh);
+      plan.workload.samples.filling = sim::RowFilling::Fitted;
+      plan.microbatch_size = 2;
+      const WrittenDocuments all = documents_of({5, 20, 12, 7, 13, 2, 9, 6, 3, 4, 8, 10, 4}, plan);
+      expect_the_same(plan, all.tokens, sum_alone(plan, all.files));
+    }
 }
 
 TEST(Samples, EveryDocumentAloneGivesTheSame) {

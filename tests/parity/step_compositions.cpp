@@ -239,6 +239,10 @@ std::vector<Composition> of_documents() {
        .documents = true,
        .context_by_document = true},
       {.name = "D2_documents_latent", .mesh = {.data = 2}, .latent = true, .documents = true},
+      {.name = "D2_documents_fitted", .mesh = {.data = 2}, .microbatch_size = 2, .documents = true, .fitted = true},
+      {.name = "C2_documents_fitted_ring", .mesh = {.context = 2}, .documents = true, .fitted = true},
+      {.name = "D2_documents_experts", .mesh = {.data = 2}, .documents = true, .experts = even()},
+      {.name = "D2E2_documents", .mesh = {.data = 2, .expert = 2}, .documents = true, .experts = even()},
       {.name = "T2_documents_windows_sequence",
        .mesh = {.tensor = 2},
        .sequence_parallel = true,
@@ -263,6 +267,7 @@ std::vector<Composition> of_small_parameters() {
        .sequence_parallel = true,
        .zero_stage = 3,
        .persistence_threshold = 100},
+      {.name = "D2_encoder_distances_persistent", .mesh = {.data = 2}, .zero_stage = 3, .persistence_threshold = 100, .network = tiny_t5},
   };
 }
 

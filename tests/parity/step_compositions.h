@@ -35,6 +35,8 @@ sim::ModelConfig gated_heads();
 sim::ModelConfig narrow_values();
 
 std::vector<Composition> of_breadth_and_slices();
+std::vector<Composition> of_adapters();
+std::vector<Composition> of_recomputation();
 std::vector<Composition> of_experts_apart();
 std::vector<Composition> of_pairs();  // a forward takes turns with a backward
 std::vector<Composition> of_frozen_parts();

@@ -45,12 +45,12 @@ TEST(Recomputation, OnlyWhatTheProgramHasWordsFor) {
   EXPECT_THAT(levels_of(request), ElementsAre("modules op"));
 }
 
-// The worker makes modules within segments again, or whole feed-forwards; the former neither on context ranks nor, of norms, where ranks share the sequence.
+// The worker makes norms again, or whole feed-forwards; the former not where ranks share the sequence.
 TEST(Recomputation, WordsThatAProgramCannotSayTogetherStandAlone) {
   SearchRequest request = small_request({.devices = 8});
   request.why_not = sim::why_not_runnable;
   EXPECT_THAT(levels_of(request), ElementsAre("modules layernorm", "modules mlp"));
-  EXPECT_THAT(levels_of(request, {.mesh = {.context = 4}}), ElementsAre("modules mlp"));
+  EXPECT_THAT(levels_of(request, {.mesh = {.context = 4}}), ElementsAre("modules layernorm", "modules mlp"));
   EXPECT_THAT(levels_of(request, {.mesh = {.tensor = 4}, .sequence_parallel = true}), ElementsAre("modules mlp"));
 }
 

@@ -92,6 +92,8 @@ enum class PlantedBug : std::uint8_t {
   WholeColumns,          // Muon: a tensor rank's part of a matrix is read as wide as the whole
   PartialGradients,      // 8 bit: each tensor rank rounds its part of the gradient behind what all make whole
   OwnTiles,              // 8 bit: tiles of tokens begin where a context rank's tokens do
+  LateDocuments,         // fitted rows: documents begin at their second token
+  BalanceByLoss,         // experts: their auxiliary loss counts by the tokens that predict something
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -175,7 +177,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "early_shared",
                                                         "whole_columns",
                                                         "partial_gradients",
-                                                        "own_tiles"};
+                                                        "own_tiles",
+                                                        "late_documents",
+                                                        "balance_by_loss"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -38,14 +38,26 @@ TEST(TokenFile, ASampleMayBeADocumentWithPaddingBehindIt) {
   const ScratchFolder folder;
   const std::vector<std::uint16_t> tokens{5, 6, 0, 0, 7, 8, 9, 1, 0, 4};
   std::ofstream(folder.file("t.bin"), std::ios::binary) << std::string(reinterpret_cast<const char*>(tokens.data()), 2 * tokens.size());
-  const TokenFile file(folder.file("t.bin"), 3, sim::TokenType::Unstated, 0);
+  const TokenFile file(folder.file("t.bin"), 3, sim::TokenType::Unstated, TokenFile::WholeDocuments{});
   ASSERT_EQ(file.num_samples(), 2);  // of one token nothing can be predicted
   EXPECT_THAT(file.sample(0), testing::ElementsAre(5, 6, 0, 0));
   EXPECT_THAT(file.sample(1), testing::ElementsAre(7, 8, 9, 1));
   const std::vector<std::uint16_t> none{0, 0, 0};
   std::ofstream(folder.file("n.bin"), std::ios::binary) << std::string(reinterpret_cast<const char*>(none.data()), 2 * none.size());
-  EXPECT_THAT([&] { TokenFile(folder.file("n.bin"), 3, sim::TokenType::Unstated, 0); },
+  EXPECT_THAT([&] { TokenFile(folder.file("n.bin"), 3, sim::TokenType::Unstated, TokenFile::WholeDocuments{}); },
               ThrowsMessage<sim::InputError>(HasSubstr("no document of two tokens that token 0 ends")));
+}
+
+// The longest first; the file's last one is ended in its row. Of one that is longer than a row its next token is there to be predicted.
+TEST(TokenFile, ASampleMayHoldAsManyDocumentsAsFit) {
+  const ScratchFolder folder;
+  const std::vector<std::uint16_t> tokens{5, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 7, 8, 9, 0, 4, 3};
+  std::ofstream(folder.file("t.bin"), std::ios::binary) << std::string(reinterpret_cast<const char*>(tokens.data()), 2 * tokens.size());
+  const TokenFile file(folder.file("t.bin"), 7, sim::TokenType::Unstated, TokenFile::WholeDocuments{.end_token = 0, .several = true});
+  ASSERT_EQ(file.num_samples(), 3);
+  EXPECT_THAT(file.sample(0), testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8));
+  EXPECT_THAT(file.sample(1), testing::ElementsAre(7, 8, 9, 0, 5, 6, 0, 0));
+  EXPECT_THAT(file.sample(2), testing::ElementsAre(4, 3, 0, 0, 0, 0, 0, 0));
 }
 
 TEST(TokenFile, ReadsLongTokens) {
