@@ -350,6 +350,15 @@ bool starts_strangers(const Draft& draft) {
          !by_container && !launch.environment.contains("LOCAL_RANK");
 }
 
+void tell_of_one_rank(Draft& draft) {
+  const bool is_open = !unknowns_in(draft.launch.command).empty() || draft.launch.environment.contains("RANK");
+  if (draft.plan.cluster.devices == 1 || is_open || !(starts_one_process(draft) || starts_strangers(draft))) return;
+  draft.lost.push_back({"",
+                        fmt::format("nothing in the text starts more than one process, which has one device; the plan has {}",
+                                    counted(draft.plan.cluster.devices, "device")),
+                        "start it by torchrun, or import it with --devices 1"});
+}
+
 void note_other_counts(Draft& draft) {
   if (!draft.processes) return;
   const std::int64_t taken = *draft.processes;

@@ -210,6 +210,8 @@ bool wraps(const std::vector<std::string>& values, const std::vector<std::string
          values.front().find(before.front()) != std::string::npos;
 }
 
+bool ends_well(const std::vector<std::string>& words) { return words[0] == "exit" && (words.size() == 1 || words[1] == "0"); }
+
 bool is_test(const std::string& word) {
   return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||
          word == "getopts";

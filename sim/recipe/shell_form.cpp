@@ -149,7 +149,7 @@ bool prepares(const std::vector<std::string>& words) {
 }
 
 // `accelerate launch -m axolotl.cli.train run.yaml`: all that others give as options may stand in the file.
-constexpr std::size_t kSettingsInAFile = 4;
+constexpr std::size_t kSettingsInAFile = 4, kLongestShown = 120;
 bool starts_with_a_file(const std::vector<std::string>& words, const std::string& command) {
   return std::ranges::any_of(words, OptionReader::is_launcher) && bare_configuration(command);
 }
@@ -244,6 +244,15 @@ std::string setting_of(const std::string& decided_by) {
   return is_name ? decided_by + "=value" : "NAME=value for its variables";
 }
 
+// With fewer options that are known than the one that is read: a second step, or a look at the data.
+void tell_of_others(const std::vector<Candidate>& all, std::vector<Violation>& unknown) {
+  constexpr std::size_t kFewest = 3;
+  for (const Candidate& one : all)
+    if (&one != &all.front() && one.known >= kFewest)
+      unknown.push_back({"", fmt::format("starts another command, too, which is not read: {}", shown(one.command.substr(0, kLongestShown))),
+                         "leave the one that is meant"});
+}
+
 }  // namespace
 
 std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given) {
@@ -277,6 +286,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   RecipeReading reading{{}, doubts_of(script), std::move(script.documents)};
   if (all.front().is_in_doubt)
     reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
+  tell_of_others(all, reading.unknown);
   note_open_ends(all.front(), script.missing, reading.unknown);
   std::ranges::move(all.front().doubts, std::back_inserter(reading.unknown));
   reading.settings = std::move(all.front().settings);

@@ -207,18 +207,15 @@ class ShellFollower : private ShellCommandCursor {
     const std::size_t begin = at_;
     for (int round = 0;; ++round) {
       at_ = begin;
-      const Words before = arguments_of(scope_), place = place_of_options();
+      const Words before = arguments_of(scope_);
+      const std::string place = place_of_options(scope_);
       const Verdict holds = condition("do"), runs = is_until ? inverted(holds) : holds;
       const std::size_t body = at_;
       if (runs != Verdict::Yes || outer != Mode::Follows || before.empty() || round == kMostRounds) return runs;
       list({"done"});
       if (std::exchange(is_broken_, false)) return at_ = body, Verdict::No;
-      if (before == arguments_of(scope_) && place == place_of_options()) return at_ = body, Verdict::Unknown;
+      if (before == arguments_of(scope_) && place == place_of_options(scope_)) return at_ = body, Verdict::Unknown;
     }
-  }
-  Words place_of_options() const {
-    const Words* const place = scope_.find("OPTIND");
-    return place == nullptr ? Words{} : *place;
   }
   Verdict cases(const std::string&) {
     ++depth_;
@@ -366,6 +363,7 @@ class ShellFollower : private ShellCommandCursor {
     const std::string& name = words.front();
     if (name == "true" || name == ":" || (script_.is_cut && name.starts_with("--"))) return Verdict::Yes;  // an option that was cut off
     if (name == "false") return Verdict::No;
+    if (mode_ == Mode::Follows && depth_ == 0 && ends_well(words)) return at_ = text_.size(), Verdict::Yes;
     if (name == "break") return if_followed([&] { return is_broken_ = true, Verdict::Yes; });
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
     if (const auto found = functions_.find(name); found != functions_.end()) return call(found->second, words);

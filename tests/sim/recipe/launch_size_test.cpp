@@ -177,5 +177,19 @@ TEST(LaunchSize, ProcessesThatDoNotKnowEachOther) {
   EXPECT_THAT(doubts("srun torchrun --nproc_per_node 4" + line), Not(HasSubstr("LOCAL_RANK")));
 }
 
+TEST(LaunchSize, OneProcessOfMegatronHasOneDevice) {
+  const auto lost = [](const std::string& before) {
+    return testing::text_of(
+        testing::imported(before + "python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+            .lost);
+  };
+  EXPECT_THAT(lost(""), ::testing::HasSubstr("nothing in the text starts more than one process"));
+  EXPECT_THAT(lost("srun "), ::testing::HasSubstr("nothing in the text starts more than one process"));
+  EXPECT_EQ(lost("export RANK=$SLURM_PROCID\nsrun "), "");
+  EXPECT_EQ(lost("$LAUNCHER "), "");
+  EXPECT_EQ(lost("mpirun -np 8 "), "");
+}
+
 }  // namespace
 }  // namespace sim

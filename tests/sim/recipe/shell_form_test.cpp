@@ -135,5 +135,13 @@ TEST(ShellForm, OptionsOfALauncherInAVariableThatNobodySets) {
   EXPECT_EQ(reading.unknown.front().where, "LAUNCH");
 }
 
+TEST(Shell, AnotherCommandWithFewerOptionsIsTold) {
+  const std::string script = "torchrun tune.py --a 1 --b 2 --c 3 --d 4 --e 5 --f 6 --g 7\ntorchrun second.py --a 1 --b 2 --z 3\n";
+  const RecipeReading reading = read_shell(script, "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("torchrun second.py"));
+  EXPECT_EQ(reading.settings.size(), 7U);
+}
+
 }  // namespace
 }  // namespace sim
