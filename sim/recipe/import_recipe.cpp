@@ -35,8 +35,29 @@ std::string names_of_programs() {
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
+// A merge that nobody finished: which of two texts is meant, none says.
+void refuse_conflict(const std::string& path, const std::string& text) {
+  if (text.find("\n<<<<<<< ") != std::string::npos && text.find("\n>>>>>>> ") != std::string::npos)
+    throw InputError(path, {{"", "holds both sides of a merge, between <<<<<<< and >>>>>>>", "leave the side that is meant"}});
+}
+
+// Of a document in Markdown what stands in its fences.
+std::string fenced_text(const std::string& path, const std::string& text) {
+  if (!path.ends_with(".md") || text.find("\n```") == std::string::npos) return text;
+  std::istringstream lines(text);
+  std::string inside;
+  bool is_inside = false;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("```"))
+      is_inside = !is_inside;
+    else if (is_inside)
+      inside += line + "\n";
+  return inside;
+}
+
 std::string recipe_text(const std::string& path) {
-  std::string text = load_edited_text_file(path);
+  std::string text = fenced_text(path, load_edited_text_file(path));
+  refuse_conflict(path, text);
   if (std::ssize(text) > kLargestRecipe.value())
     throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()),
                              "give the configuration alone"}});
@@ -252,6 +273,8 @@ void refuse_other_machines(const std::string& path, const RecipeReading& reading
     if (name.starts_with("NEURON_")) refuse(name, "is of Neuron's XLA on another machine");
   for (const std::string& word : words_of(reading.command))
     if (word.ends_with("xla_spawn.py") || word.ends_with("gaudi_spawn.py")) refuse("", fmt::format("starts {}: another machine", word));
+  if (const std::string script = other_machine_of(reading.command); !script.empty())
+    refuse("", fmt::format("starts {}: JAX or XLA, whose steps are not read", script));
   constexpr std::string_view kWithoutGpus =
       "cpu tpu use_cpu use-cpu no_cuda no-cuda use_tpu use_hpu use-hpu use_habana use-habana use_ipex use_xpu";
   constexpr std::string_view kOtherKinds = "cpu tpu hpu mps xpu";

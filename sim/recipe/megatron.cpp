@@ -209,10 +209,13 @@ void doubt_network_of_script(RecipeReading& reading) {
   const auto says = [&](std::string_view names) {
     return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
   };
-  const std::string started = started_program(reading.command), script = started.substr(started.rfind('/') + 1);
+  std::string script = started_program(reading.command);  // the last one, where a script starts another
+  for (const std::string& word : words_of(reading.command.substr(0, reading.command.find(" --num-layers"))))
+    if (word.ends_with(".py")) script = word;
+  script.erase(0, script.rfind('/') + 1);
   const bool is_of_hybrids = script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";  // Mamba-2, where no option says more
   if (is_of_hybrids && !says("is-hybrid-model hybrid-*")) reading.settings.push_back({"is-hybrid-model", "true"});
-  const bool is_its_own = has_name("pretrain_gpt.py megatron_gpt_pretraining.py", script) || is_of_hybrids;
+  const bool is_its_own = has_name("pretrain_gpt.py pretrain_gpt2.py megatron_gpt_pretraining.py", script) || is_of_hybrids;
   if (script.empty() || is_its_own || !says("hidden-size")) return;
   std::string open;
   for (const Kind& kind : kKinds)

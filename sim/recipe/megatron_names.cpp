@@ -104,7 +104,8 @@ std::span<const Decided> decided_of_megatron() { return kDecidedByMegatron; }
 
 // Its own, NeMo 1's and those of ms-swift, whose defaults are read.
 const std::string_view kScriptsOfMegatron =
-    "pretrain_gpt.py pretrain_mamba.py pretrain_hybrid.py pretrain_bert.py megatron_gpt_pretraining.py megatron_bert_pretraining.py "
+    "pretrain_gpt.py pretrain_gpt2.py pretrain_mamba.py pretrain_hybrid.py pretrain_bert.py megatron_gpt_pretraining.py "
+    "megatron_bert_pretraining.py "
     "megatron_t5_pretraining.py swift. swift/cli/_megatron/sft.py swift/cli/_megatron/pt.py ";
 
 const std::string_view kMegatronWithoutEffect =

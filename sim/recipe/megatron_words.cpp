@@ -103,11 +103,13 @@ void read_others_of_document(const std::string& name, const std::string& text, D
 
 void read_deepspeed_document(const Value& v, Draft& d) {
   const auto document = d.documents.find(v.text());
-  if (document == d.documents.end())
+  if (document == d.documents.end()) {
+    if (!d.bucket_elements) d.bucket_elements = kUsualBucketOfDeepSpeed;
     return d.unknown.push_back(
         {"deepspeed-config",
-         fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
+         fmt::format("{} is another file, which is not read; it might change stage, buckets, precision and batch", shown(v.text())),
          "see whether it says another ZeRO stage than --zero-stage"});
+  }
   const auto number_behind = [&](std::string_view key) -> long long {
     const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
     const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);

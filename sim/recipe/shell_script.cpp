@@ -379,7 +379,7 @@ class ShellFollower : private ShellCommandCursor {
     constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
-      if (holds_a_command(words[at]) && !words[at - 1].starts_with("--")) nested({words[at]});
+      if (holds_a_command(words[at]) && !takes_next(words[at - 1])) nested({words[at]});
     const bool is_in_doubt = mode_ == Mode::InDoubt;
     ShellCommand command{std::move(words), is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "", environment_in(scope_),
                          scope_.head};
@@ -491,7 +491,7 @@ ShellScript follow_shell(std::string_view text, const std::string& file, const T
   ShellScript script;
   ShellFollower(plain, scope, script, other).follow(Mode::Follows, 0);
   if (std::vector<std::string> words = script.commands.empty() ? options_of_variables(scope) : Words{}; !words.empty())
-    script.commands.push_back({std::move(words)}), script.has_no_command = true;
+    script.commands.push_back({std::move(words)}), script.has_no_command = true, script.unused = unused_in(plain, scope);
   return script;
 }
 

@@ -14,7 +14,7 @@ namespace sim {
 namespace {
 
 bool is_module_name(const std::string& word) {
-  constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.*";
+  constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.* debugpy";
   const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
   return !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && std::ranges::all_of(word, is_of_a_name);
 }
@@ -63,8 +63,9 @@ void refuse_steps_by_name(const std::string& path, const std::string& command) {
   const auto names = [&](std::string_view list) {
     return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
   };
+  const bool ends_so = std::ranges::any_of(words, [](const std::string& word) { return word.ends_with("dpo") || word.ends_with("grpo"); });
   constexpr std::string_view kOfOtherSteps = "dpo* ppo* grpo* kto* rloo* rlhf* orpo* simpo* cpo bco reinforce* reward* rm distil* gkd";
-  if (names(kOfOtherSteps) && !names("sft"))
+  if ((names(kOfOtherSteps) || ends_so) && !names("sft"))
     throw InputError(path,
                      {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", started_program(command)),
                        "give the script of a fine-tuning or a pretraining"}});
@@ -137,6 +138,12 @@ void refuse_other_scripts(const std::string& path, const std::string& command, c
   if (program.scripts.empty()) return;
   refuse_steps_by_name(path, command);
   if (&program == &kMegatron) refuse_other_networks(path, command, is_network_given);
+}
+
+std::string other_machine_of(const std::string& command) {
+  for (const std::string& word : words_of_name(started_program(command)))
+    if (has_name("flax jax tpu xla", word)) return started_program(command);
+  return "";
 }
 
 void tell_own_defaults(const Program& program, const std::string& command, Draft& draft) {

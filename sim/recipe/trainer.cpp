@@ -66,8 +66,18 @@ void refuse_other_tasks(const Value& v, Draft&) {
 
 void read_longest(const Value& v, Draft& d) { d.sequence = v.count(); }
 
+void read_quantization(const Value& v, Draft&) {
+  if (!has_name("bnb bitsandbytes BNB BITS_AND_BYTES", v.text()))
+    v.lost(v.text() + ": weights of fewer bits in a form of its own; the plan has those of bitsandbytes", "mind time and memory");
+}
+
 void refuse_where_on(const Value& v, Draft&) {
   if (is_on(v.text())) v.wrong("is of a step with other passes than one forward and one backward", "give the recipe of a fine-tuning");
+}
+
+// Of DeepSpeed-Chat's second and third step, whose first value is 0.
+void refuse_pairs(const Value& v, Draft&) {
+  if (is_on(v.text()) || v.text() == "0") v.wrong("is of a step with another network, or of pairs", "give the recipe of a fine-tuning");
 }
 
 void refuse_xla(const Value& v, Draft&) {
@@ -131,6 +141,7 @@ constexpr Field kTrainerFields[] = {
     {"model_name_or_path", "base_model model model_id_or_path", nullptr, only_said},
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
+    {"num_padding_at_beginning", "distill_method teacher_model teacher_model_name_or_path", nullptr, refuse_pairs},
     {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr, refuse_xla},
     {"bf16", "bfloat16", nullptr, read_type_switch},
     {"fp16", "float16", nullptr, read_type_switch},
@@ -377,7 +388,8 @@ RecipeReading trainer_settings(const RecipeSource& source) {
     return is_known_to(source.program, trainer_setting(source.program, {key, "true"}).key);
   };
   RecipeReading reading;
-  if (begins_as_json(source.text))  // HfArgumentParser takes such a file, too
+  if (begins_as_python(source.text)) return reading;  // what it gives its program stands in its code
+  if (begins_as_json(source.text))                    // HfArgumentParser takes such a file, too
     reading.settings = read_json(source.text, source.path);
   else if (begins_as_yaml(source.text))
     reading.settings = read_yaml(source.text, source.path);

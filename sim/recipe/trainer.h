@@ -16,6 +16,5 @@ std::span<const Decided> decided_of_trainer();        // by scripts that are non
 void read_loaded_type(const Value& value, Draft& draft);    // torch_dtype: of weights
 void read_launched_type(const Value& value, Draft& draft);  // of accelerate's line
 void read_type_switch(const Value& value, Draft& draft);    // bf16, fp16
-void read_quantization(const Value& value, Draft& draft);   // of frozen weights
 
 }  // namespace sim

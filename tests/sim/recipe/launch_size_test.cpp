@@ -191,5 +191,14 @@ TEST(LaunchSize, OneProcessOfMegatronHasOneDevice) {
   EXPECT_EQ(lost("mpirun -np 8 "), "");
 }
 
+// torchrun starts one process of a node by itself.
+TEST(LaunchSize, TorchrunWithoutANumber) {
+  EXPECT_EQ(started_by("torchrun" + std::string(kStartedTuning)), 1);
+  EXPECT_EQ(started_by("torchrun --nnodes 2" + std::string(kStartedTuning)), 2);
+  EXPECT_EQ(started_by("torchrun $MORE" + std::string(kStartedTuning)), 0);
+  EXPECT_THAT(testing::text_of(testing::imported("torchrun" + std::string(kStartedTuning), llama_started_on(8)).notes),
+              HasSubstr("starts 1 process, and the cluster has 8 devices"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -234,5 +234,13 @@ TEST(MegatronWords, WhatTheFileSaysOtherwiseThanTheLine) {
   EXPECT_EQ(told("\"train_batch_size\": \"auto\", \"train_micro_batch_size_per_gpu\": $MICRO", "--bf16"), "");
 }
 
+// Whatever its file says of them, DeepSpeed's buckets are not Megatron-LM's.
+TEST(MegatronWords, BucketsOfDeepSpeedWithoutItsFile) {
+  const std::string line =
+      "deepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
+      "--fp16 --zero-stage 2 --deepspeed --deepspeed_config elsewhere.json";
+  EXPECT_EQ(testing::imported(line, tiny_llama_on(4)).plan.bucket_size, Bytes(1'000'000'000));
+}
+
 }  // namespace
 }  // namespace sim

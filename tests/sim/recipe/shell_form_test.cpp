@@ -143,5 +143,23 @@ TEST(Shell, AnotherCommandWithFewerOptionsIsTold) {
   EXPECT_EQ(reading.settings.size(), 7U);
 }
 
+TEST(Shell, ACommandThatIsComputedIsNamed) {
+  const RecipeReading reading = read_shell("LINE=$(make a b)\nbash -c \"$LINE\"\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "LINE");
+}
+
+TEST(Shell, VariablesThatNoOptionTakesAreNamed) {
+  const RecipeReading reading = read_shell("WIDE=${WIDE:-4}\nN=2\nARGS=\"--layers $N --heads 4\"\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("without WIDE, which"));
+}
+
+TEST(Shell, ACommandInAWordBehindAnOptionWithItsValue) {
+  EXPECT_EQ(
+      read_shell("submit --name=a \"train.py --lr 1\"\n", "x.sh", {}, [](const std::string& key) { return key == "lr"; }).settings.size(),
+      1U);
+}
+
 }  // namespace
 }  // namespace sim

@@ -41,7 +41,7 @@ TEST(Started, AScriptOfItsOwnForMegatronMaySetTheType) {
       "--max-position-embeddings 32 --normalization RMSNorm --swiglu --position-embedding-type rope ";
   const auto told = [&](const std::string& script, const std::string& type) {
     return testing::text_of(testing::imported("torchrun --nproc-per-node 8 " + script + more + type + "\n",
-                                              {.cluster = beside_eight().cluster, .vocabulary = 512})
+                                              {.model = std::nullopt, .cluster = beside_eight().cluster, .vocabulary = 512})
                                 .unknown);
   };
   EXPECT_THAT(told("pretrain_mine.py", ""), HasSubstr("does not say the type"));
@@ -50,8 +50,8 @@ TEST(Started, AScriptOfItsOwnForMegatronMaySetTheType) {
 }
 
 TEST(Started, StepsOfAnotherFormByTheNameOfTheScriptOrItsFolder) {
-  for (const std::string script :
-       {"train_orpo.py", "reward_modeling.py", "train_rm.py", "distill_llama.py", "step3_rlhf_tuning/main.py", "code/dpo/run.py"}) {
+  for (const std::string script : {"train_orpo.py", "reward_modeling.py", "train_rm.py", "distill_llama.py", "step3_rlhf_tuning/main.py",
+                                   "train_rdpo.py", "code/dpo/run.py"}) {
     const std::string refusal =
         testing::refusal_of("torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n", beside_eight());
     EXPECT_THAT(refusal, HasSubstr("other passes")) << script;
@@ -61,6 +61,11 @@ TEST(Started, StepsOfAnotherFormByTheNameOfTheScriptOrItsFolder) {
         testing::refusal_of("torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n", beside_eight());
     EXPECT_EQ(refusal, "") << script;
   }
+}
+
+TEST(Started, ScriptsOfOtherMachines) {
+  EXPECT_EQ(other_machine_of("python run_flax_tuning.py --a 1"), "run_flax_tuning.py");
+  EXPECT_EQ(other_machine_of("python reflaxed.py --a 1"), "");
 }
 
 }  // namespace
