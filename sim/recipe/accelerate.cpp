@@ -239,11 +239,21 @@ void prefix_as_its_launcher(RecipeSetting& setting) {
   setting.key.insert(kSection.size(), "fsdp_");
 }
 
+// FSDP's section counts where that is what distributed_type asks for (accelerate/commands/launch.py).
+void leave_unused_section(RecipeReading& reading) {
+  const RecipeSetting* const kind = first_named("distributed_type", reading.settings);
+  if (kind == nullptr || kind->value == "FSDP") return;
+  const std::string problem = "stands beside distributed_type " + kind->value + ", which does not use it: it is not read";
+  if (std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("fsdp_config.fsdp_"); }) > 0)
+    reading.unknown.push_back({"fsdp_config", problem, "write distributed_type: FSDP, if that is meant"});
+}
+
 // A DeepSpeed configuration beside the file says more than the file: its settings stand under their own names.
 RecipeReading accelerate_settings(const RecipeSource& source) {
   if (is_script(source.text)) return read_shell(source.text, source.path, source.given, {});
   RecipeReading reading{read_yaml(source.text, source.path), {}, source.documents};
   for (RecipeSetting& one : reading.settings) prefix_as_its_launcher(one);
+  leave_unused_section(reading);
   const auto named = std::find_if(reading.settings.begin(), reading.settings.end(),
                                   [](const RecipeSetting& one) { return one.key == "deepspeed_config.deepspeed_config_file"; });
   if (named == reading.settings.end() || !is_on(named->value)) return reading;

@@ -8,12 +8,14 @@
 #include <sstream>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/environment.h"
 #include "sim/recipe/foreign.h"
 #include "sim/recipe/job_form.h"
 #include "sim/recipe/launch_size.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/python_dictionary.h"
 #include "sim/recipe/recipe.h"
+#include "sim/recipe/started.h"
 #include "sim/units/text_file.h"
 
 namespace sim {
@@ -33,8 +35,29 @@ std::string names_of_programs() {
   return fmt::format("{}", fmt::join(titles, ", "));
 }
 
+// A merge that nobody finished: which of two texts is meant, none says.
+void refuse_conflict(const std::string& path, const std::string& text) {
+  if (text.find("\n<<<<<<< ") != std::string::npos && text.find("\n>>>>>>> ") != std::string::npos)
+    throw InputError(path, {{"", "holds both sides of a merge, between <<<<<<< and >>>>>>>", "leave the side that is meant"}});
+}
+
+// Of a document in Markdown what stands in its fences.
+std::string fenced_text(const std::string& path, const std::string& text) {
+  if (!path.ends_with(".md") || text.find("\n```") == std::string::npos) return text;
+  std::istringstream lines(text);
+  std::string inside;
+  bool is_inside = false;
+  for (std::string line; std::getline(lines, line);)
+    if (line.starts_with("```"))
+      is_inside = !is_inside;
+    else if (is_inside)
+      inside += line + "\n";
+  return inside;
+}
+
 std::string recipe_text(const std::string& path) {
-  std::string text = load_edited_text_file(path);
+  std::string text = fenced_text(path, load_edited_text_file(path));
+  refuse_conflict(path, text);
   if (std::ssize(text) > kLargestRecipe.value())
     throw InputError(path, {{"", fmt::format("has {} bytes, and no configuration is longer than {}", text.size(), kLargestRecipe.value()),
                              "give the configuration alone"}});
@@ -164,35 +187,6 @@ bool may_be_a_size(const Violation& one) {
   throw InputError(path, std::move(wrong));
 }
 
-bool is_module_name(const std::string& word) {
-  constexpr std::string_view kLaunchers = "torch.distributed.* accelerate.* deepspeed.*";
-  const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_' || c == '.'; };
-  return !has_name(kLaunchers, word) && std::isdigit(static_cast<unsigned char>(word[0])) == 0 && std::ranges::all_of(word, is_of_a_name);
-}
-// Options of launchers that have no value behind them; those of others may be named like a program.
-bool is_value_of_launcher(const std::string& before) {
-  constexpr std::string_view kFlagsOfLaunchers =
-      "--standalone --no-python --no_python --run-path --module --multi_gpu --use_fsdp --use_deepspeed --cpu --tpu --quiet --debug "
-      "--no_local_rank "
-      "--enable_each_rank_log --force_multi --label --exclusive --unbuffered --kill-on-bad-exit --overlap --allow-run-as-root";
-  return before.starts_with("--") && before.find('=') == std::string::npos && !has_name(kFlagsOfLaunchers, before);
-}
-// The file or the module that a command starts; what stands behind it are its arguments. "": none.
-std::string started_program(const std::string& command) {
-  constexpr std::string_view kFiles = "yaml yml json toml txt";
-  const std::vector<std::string> words = plain_words(command);
-  bool are_modules = false;  // `torchrun -m --nnodes 1 mine.train`
-  for (std::size_t at = 0; at < words.size(); ++at) {
-    const std::string& word = words[at];
-    if (at > 0 && is_value_of_launcher(words[at - 1])) continue;
-    const bool is_next = at > 0 && (words[at - 1] == "-m" || words[at - 1] == "--module"), is_dotted = word.find('.') != std::string::npos;
-    are_modules = are_modules || (is_next && word.starts_with("-"));
-    const bool is_module = is_next || (are_modules && is_dotted && !has_name(kFiles, leaf_of(word)));
-    if (word.ends_with(".py") || (is_module && is_module_name(word))) return word;
-  }
-  return "";
-}
-
 // `torchrun scripts/train.py`, `python -m mine.train`: a program that is none of those known here. "": the text starts none.
 std::string own_program(const std::string& text, const std::string& path, const Texts& given) {
   if (begins_as_yaml(text) || text.starts_with("import ") || text.find("\nimport ") != std::string::npos) return "";
@@ -267,74 +261,6 @@ void name_evaluations(const std::string& text, std::vector<Violation>& wrong) {
   refuse(path, text, std::move(wrong));
 }
 
-// The script without its folder, or the module without its package: "dpo_train.py", "finetune".
-std::string name_of_started(const std::string& command) {
-  const std::string started = started_program(command);
-  return started.ends_with(".py") ? std::filesystem::path(started).filename().string() : leaf_of(started);
-}
-
-// `torchrun inference.py --num-layers 40`: a network's sizes and degrees, and no training.
-void refuse_what_trains_nothing(const std::string& path, const std::string& command) {
-  const std::string name = in_lower_case(name_of_started(command));
-  const auto holds = [&](std::string_view stem) { return name.find(stem) != std::string::npos; };
-  constexpr std::string_view kOfOthers[] = {"inference", "text_generation", "run_generation", "evaluation", "evaluate",
-                                            "convert",   "checkpoint_util", "preprocess",     "hf2",        "2hf",
-                                            "hf_to_",    "_to_hf"};
-  constexpr std::string_view kBegins[] = {"generate", "eval.", "merge_", "validate_", "verify_"};
-  const bool is_other = std::ranges::any_of(kOfOthers, holds) || started_program(command).ends_with("tasks/main.py") ||
-                        std::ranges::any_of(kBegins, [&](std::string_view begin) { return name.starts_with(begin); });
-  constexpr std::string_view kOfTrainings[] = {"train", "tune", "sft", "dpo", "learn"};
-  if (is_other && std::ranges::none_of(kOfTrainings, holds))
-    throw InputError(path, {{"", fmt::format("starts {}, which trains nothing", name), "give the script of a training"}});
-}
-
-// `torchrun mine/dpo_train.py`: the Trainer's or Megatron-LM's arguments, and a step that reads pairs, a second network, or what it writes itself.
-void refuse_other_steps(const std::string& path, const std::string& command) {
-  const std::string name = name_of_started(command);
-  std::string spaced = in_lower_case(name);
-  std::ranges::replace_if(
-      spaced, [](unsigned char c) { return std::isalnum(c) == 0; }, ' ');
-  const std::vector<std::string> words = words_of(spaced);
-  const auto names = [&](std::string_view list) {
-    return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
-  };
-  constexpr std::string_view kPreferences = "dpo ppo grpo kto rloo rlhf";
-  if (names(kPreferences) && !names("sft"))
-    throw InputError(path, {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", name),
-                             "give the script of a fine-tuning or a pretraining"}});
-}
-
-// Megatron-LM's other scripts take GPT's sizes for networks of another form. BERT may be the one of --model.
-void refuse_other_networks(const std::string& path, const std::string& command, bool is_given) {
-  struct Script {
-    std::string_view begins, network;
-  };
-  constexpr Script kScripts[] = {{"pretrain_t5", "an encoder with a decoder"},
-                                 {"pretrain_ict", "two encoders"},
-                                 {"pretrain_realm", "two encoders"},
-                                 {"pretrain_retro", "a network with retrieved texts"},
-                                 {"pretrain_vi", "a network of images"},
-                                 {"pretrain_i2v", "a network of images"},
-                                 {"pretrain_t2", "a network of images"},
-                                 {"pretrain_ti2", "a network of images"},
-                                 {"pretrain_sora", "a network of images"},
-                                 {"pretrain_dit", "a network of images"},
-                                 {"pretrain_diffusion", "a network of images"},
-                                 {"pretrain_vlm", "a network of images"},
-                                 {"pretrain_mimo", "a network of images"},
-                                 {"pretrain_bert", "an encoder"}};
-  const std::string name = name_of_started(command);
-  if (started_program(command).find("multimodal/") != std::string::npos)
-    throw InputError(path,
-                     {{"", fmt::format("starts {} of a network of images", name), "give the script of a network of blocks of one kind"}});
-  const auto found = std::ranges::find_if(kScripts, [&](const Script& one) { return name.starts_with(one.begins); });
-  if (found == std::end(kScripts)) return;
-  const bool is_bert = found->begins == "pretrain_bert";
-  if (!is_bert || !is_given)
-    throw InputError(path, {{"", fmt::format("starts {}, which trains {}; its arguments are read as GPT's", name, found->network),
-                             is_bert ? "give its config.json by --model" : "give the script of a network of blocks of one kind"}});
-}
-
 // PyTorch/XLA says it in front of the line, or by who starts it; others among the settings.
 void refuse_other_machines(const std::string& path, const RecipeReading& reading) {
   const auto refuse = [&](const std::string& where, const std::string& problem) {
@@ -347,6 +273,8 @@ void refuse_other_machines(const std::string& path, const RecipeReading& reading
     if (name.starts_with("NEURON_")) refuse(name, "is of Neuron's XLA on another machine");
   for (const std::string& word : words_of(reading.command))
     if (word.ends_with("xla_spawn.py") || word.ends_with("gaudi_spawn.py")) refuse("", fmt::format("starts {}: another machine", word));
+  if (const std::string script = other_machine_of(reading.command); !script.empty())
+    refuse("", fmt::format("starts {}: JAX or XLA, whose steps are not read", script));
   constexpr std::string_view kWithoutGpus =
       "cpu tpu use_cpu use-cpu no_cuda no-cuda use_tpu use_hpu use-hpu use_habana use-habana use_ipex use_xpu";
   constexpr std::string_view kOtherKinds = "cpu tpu hpu mps xpu";
@@ -418,9 +346,7 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   refuse_foreign_command(path, reading.command);
   if (reading.command.empty() && text.find(".py ") != std::string::npos)
     refuse_foreign_lines(path, text, given);  // overrides alone were read
-  refuse_what_trains_nothing(path, reading.command);
-  if (program == &kTrainer || program == &kMegatron) refuse_other_steps(path, reading.command);
-  if (program == &kMegatron) refuse_other_networks(path, reading.command, context.model.has_value());
+  refuse_other_scripts(path, reading.command, *program, context.model.has_value());
   refuse_other_machines(path, reading);
   Draft draft = draft_for(*program, context);
   fill_variables(reading.settings, given);
@@ -431,6 +357,8 @@ Reading read_recipe(const std::string& path, const RecipeContext& context) {
   draft.launch = launch_of(whole + "\n" + text, reading, context.given);
   Accounts accounts = read_settings(*program, reading.settings, draft);
   if (accounts.sizes == 0 && draft.wrong.empty()) refuse_without_sizes(path, text, given, *program, reading, draft.documents);
+  tell_own_defaults(*program, reading.command, draft);
+  tell_environment(draft);
   settle(*program, context, path, draft);
   return {program, std::move(draft), std::move(accounts), std::move(reading.unknown), settings_in_file(*program, reading.settings)};
 }

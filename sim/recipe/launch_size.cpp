@@ -223,6 +223,14 @@ std::optional<Processes> processes_of_tasks(const Launch& launch) {
   return of_job ? std::optional(Processes{*of_job}) : std::nullopt;
 }
 
+// torchrun starts one process of a node by itself. What stands open in front of its program may say another number.
+std::optional<Processes> processes_by_itself(const Launch& launch, Count nodes) {
+  const bool is_torchrun = starts(launch.command, "torchrun torch.distributed.run torch.distributed.launch");
+  const std::string front = launch.command.substr(0, launch.command.find(".py"));
+  const bool is_open = !unknowns_in(front).empty() || launch.environment.contains("PET_NPROC_PER_NODE") || !nodes;
+  return is_torchrun && !is_open ? std::optional(Processes{*nodes}) : std::nullopt;
+}
+
 // Each device that the command sees, where its launcher starts one process for each.
 std::optional<Processes> processes_of_devices(const Launch& launch) {
   const bool starts_all = starts(launch.command, "llamafactory-cli deepspeed accelerate accelerate.commands.launch fairseq-train");
@@ -325,6 +333,8 @@ std::optional<Processes> processes_of_launch(const Draft& draft) {
     if (const std::optional<Processes> tasks = processes_of_tasks(launch)) return tasks;
   const Count of_node = each.count ? each.count : devices_of_node(launch.job);
   if (of_nodes && of_node) return Processes{*of_nodes * *of_node};
+  if (!each.stands && launch.job.mark == "#SBATCH")
+    if (const std::optional<Processes> own = processes_by_itself(launch, of_nodes)) return own;
   return each.stands || nodes.stands ? std::nullopt : processes_of_devices(launch);
 }
 
@@ -348,6 +358,15 @@ bool starts_strangers(const Draft& draft) {
   const bool by_container = launch.command.find("--container-image") != std::string::npos;  // whose hook sets ranks
   return starts(launch.command, "srun") && starts(launch.command, "python python3") && !starts_by_launcher(launch.command) &&
          !by_container && !launch.environment.contains("LOCAL_RANK");
+}
+
+void tell_of_one_rank(Draft& draft) {
+  const bool is_open = !unknowns_in(draft.launch.command).empty() || draft.launch.environment.contains("RANK");
+  if (draft.plan.cluster.devices == 1 || is_open || !(starts_one_process(draft) || starts_strangers(draft))) return;
+  draft.lost.push_back({"",
+                        fmt::format("nothing in the text starts more than one process, which has one device; the plan has {}",
+                                    counted(draft.plan.cluster.devices, "device")),
+                        "start it by torchrun, or import it with --devices 1"});
 }
 
 void note_other_counts(Draft& draft) {

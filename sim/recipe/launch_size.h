@@ -48,6 +48,7 @@ struct Processes {
 std::optional<Processes> processes_of_launch(const Draft& draft);
 void take_processes(Draft& draft);            // where the draft has none
 bool starts_strangers(const Draft& draft);    // `srun python train.py`: nothing in the text gives each its rank
+void tell_of_one_rank(Draft& draft);          // of a program that has one device a process
 bool starts_one_process(const Draft& draft);  // `python train.py`, `swift sft` without a number of processes
 
 // Another number than the one that is taken: the job's head, or the devices that the command sees.

@@ -23,6 +23,7 @@
 #include "sim/recipe/primus.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/recomputed_stages.h"
+#include "sim/recipe/started.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -198,18 +199,6 @@ void take_defaults_of_swift(RecipeReading& reading) {
       reading.settings.push_back(own);
 }
 
-// The script or the module that a line starts behind its launchers: "pretrain_mine.py", "mine.train". "": none.
-std::string script_of(const std::string& command) {
-  std::string found, before;
-  for (const std::string& word : words_of(command)) {
-    if (word == "--num-layers") break;
-    const bool is_module = before == "-m" && word != "torch.distributed.run" && word != "torch.distributed.launch";
-    if (word.ends_with(".py") || is_module) found = word;
-    before = word;
-  }
-  return found.substr(found.rfind('/') + 1);
-}
-
 // Megatron-LM's own pretrain_gpt.py makes GPT-2's network of what no option names; a script of another name may have its own in its code.
 void doubt_network_of_script(RecipeReading& reading) {
   struct Kind {
@@ -221,10 +210,13 @@ void doubt_network_of_script(RecipeReading& reading) {
   const auto says = [&](std::string_view names) {
     return std::ranges::any_of(reading.settings, [&](const RecipeSetting& one) { return has_name(names, one.key); });
   };
-  const std::string script = script_of(reading.command);
+  std::string script = started_program(reading.command);  // the last one, where a script starts another
+  for (const std::string& word : words_of(reading.command.substr(0, reading.command.find(" --num-layers"))))
+    if (word.ends_with(".py")) script = word;
+  script.erase(0, script.rfind('/') + 1);
   const bool is_of_hybrids = script == "pretrain_mamba.py" || script == "pretrain_hybrid.py";  // Mamba-2, where no option says more
   if (is_of_hybrids && !says("is-hybrid-model hybrid-*")) reading.settings.push_back({"is-hybrid-model", "true"});
-  const bool is_its_own = script.find("gpt") != std::string::npos || is_of_hybrids;
+  const bool is_its_own = has_name("pretrain_gpt.py pretrain_gpt2.py megatron_gpt_pretraining.py", script) || is_of_hybrids;
   if (script.empty() || is_its_own || !says("hidden-size")) return;
   std::string open;
   for (const Kind& kind : kKinds)
@@ -438,6 +430,7 @@ void settle_overlap(Draft& draft) {
 void settle_megatron(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   take_processes(draft);
+  tell_of_one_rank(draft);
   settle_predictions(draft);
   settle_ranks_of_experts(draft);
   settle_dispatcher(draft);
@@ -494,6 +487,8 @@ const Program kMegatron = {
     .says_exchange_beside = true,
     .offloads_parameters = false,
     .says_graphs = true,
+    .scripts = kScriptsOfMegatron,
+    .decided = decided_of_megatron(),
     .gathers_beside_forward = true};
 
 }  // namespace sim

@@ -90,9 +90,18 @@ constexpr LostSetting kLost[] = {
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
+constexpr Decided kDecidedByMegatron[] = {{"the type", "bf16 fp16 precision fp8-format"}};
+
 }  // namespace
 
 std::span<const LostSetting> megatron_lost() { return kLost; }
+std::span<const Decided> decided_of_megatron() { return kDecidedByMegatron; }
+
+// Its own, NeMo 1's and those of ms-swift, whose defaults are read.
+const std::string_view kScriptsOfMegatron =
+    "pretrain_gpt.py pretrain_gpt2.py pretrain_mamba.py pretrain_hybrid.py pretrain_bert.py megatron_gpt_pretraining.py "
+    "megatron_bert_pretraining.py "
+    "megatron_t5_pretraining.py swift. swift/cli/_megatron/sft.py swift/cli/_megatron/pt.py ";
 
 const std::string_view kMegatronWithoutEffect =
     // data, tokens, files

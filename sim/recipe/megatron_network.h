@@ -26,6 +26,8 @@ inline TrainingSettings megatron_training() {  // defaults of its arguments, and
           .initial_loss_scale = 4294967296,
           .loss_scale_window = 1000};
 }
-std::span<const LostSetting> megatron_lost();  // that do, and have no word in a plan
+std::span<const LostSetting> megatron_lost();    // that do, and have no word in a plan
+std::span<const Decided> decided_of_megatron();  // by a script that is none of the next
+extern const std::string_view kScriptsOfMegatron;
 
 }  // namespace sim

@@ -47,7 +47,30 @@ constexpr std::string_view kTakenFromTheFile =
     "zero_optimization.offload_optimizer.device zero_optimization.offload_param.device zero_optimization.cpu_offload "
     "zero_optimization.stage3_prefetch_bucket_size zero_optimization.stage3_param_persistence_threshold ";
 
+// Both of what the line says too: DeepSpeed goes by its file, Megatron-LM by the line.
+struct SaidTwice {
+  std::string_view in_file, on_line;
+};
+constexpr SaidTwice kSaidTwice[] = {{"train_batch_size", "global-batch-size"},
+                                    {"train_micro_batch_size_per_gpu", "micro-batch-size"},
+                                    {"fp16.enabled", "fp16"},
+                                    {"bf16.enabled", "bf16"},
+                                    {"bfloat16.enabled", "bf16"}};
+
+void tell_what_differs(const RecipeSetting& one, Draft& d) {
+  const auto* const twice = std::ranges::find(kSaidTwice, std::string_view(one.key), &SaidTwice::in_file);
+  if (twice == std::end(kSaidTwice) || one.value == "auto" || one.value == "0") return;
+  const std::string on_line = text_of(d, std::string(twice->on_line), "false");
+  const bool is_switch = one.key.ends_with(".enabled"), is_open = !unknowns_in(on_line).empty() || (!is_switch && on_line == "false");
+  if (is_open || (is_switch ? is_on(one.value) == is_on(on_line) : one.value == on_line)) return;
+  d.unknown.push_back(
+      {one.key,
+       fmt::format("is {} in DeepSpeed's file, and {} on the line: {}; the plan has the line's", one.value, twice->on_line, on_line),
+       "make both equal"});
+}
+
 void take_other_settings(const RecipeSetting& one, Draft& d) {
+  tell_what_differs(one, d);
   const Field* const field = field_of(kDeepSpeed, one.key);
   const LostSetting* const lost = lost_of(kDeepSpeed, one.key);
   if (has_name(kSaidByTheLine, one.key) || (!is_on(one.value) && one.value != "0") || one.value == "auto") return;
@@ -80,11 +103,13 @@ void read_others_of_document(const std::string& name, const std::string& text, D
 
 void read_deepspeed_document(const Value& v, Draft& d) {
   const auto document = d.documents.find(v.text());
-  if (document == d.documents.end())
+  if (document == d.documents.end()) {
+    if (!d.bucket_elements) d.bucket_elements = kUsualBucketOfDeepSpeed;
     return d.unknown.push_back(
         {"deepspeed-config",
-         fmt::format("{} is another file, which is not read; it might change stage, precision and batch", shown(v.text())),
+         fmt::format("{} is another file, which is not read; it might change stage, buckets, precision and batch", shown(v.text())),
          "see whether it says another ZeRO stage than --zero-stage"});
+  }
   const auto number_behind = [&](std::string_view key) -> long long {
     const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
     const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);

@@ -157,6 +157,12 @@ void read_hydra_file(const RecipeSource& source, RecipeReading& reading) {
   HydraLine line = hydra_line(source, reading);
   std::string& file = line.named.value;
   const bool is_usual = file.empty() && !line.words.empty();
+  const auto says_size = [](const std::string& word) {
+    return word.find("model.") != std::string::npos && word.find('=') != std::string::npos;
+  };
+  if (is_usual && std::ranges::none_of(line.words, says_size))
+    throw InputError(source.path, {{"--config-name", "is not given, and no size is: all stands in a file beside that script",
+                                    "add --config-name=NAME, and have NAME.yaml beside this file"}});
   if (file.empty() && !is_usual) return;
   if (!file.empty() && !file.ends_with(".yaml") && unknowns_in(file).empty()) file += ".yaml";
   RecipeSettings settings = is_usual ? usual_hydra_file() : read_yaml_as_it_stands(text_beside(source, reading, line.named), file);

@@ -39,6 +39,11 @@ struct RecipeSource {
   Texts documents{};  // files that a script wrote before this one was read
 };
 
+// What decides time or memory, and a script may have by itself.
+struct Decided {
+  std::string_view what, keys;  // of the table, by a space: one of them says it
+};
+
 struct Program {
   std::string_view name;     // as typed: --to megatron
   std::string_view title;    // "Megatron-LM"
@@ -67,6 +72,8 @@ struct Program {
   bool offloads_parameters = true;
   bool offloads_inputs = false;         // of recomputed blocks
   bool says_graphs = false;             // kernels that the host issues at once
+  std::string_view scripts = {};        // its own, by a space, with a folder where the name is a common one; a module ends in a dot
+  std::span<const Decided> decided{};   // by another script; asked for where `scripts` is not empty
   bool gathers_beside_forward = false;  // new weights of ZeRO 1 and 2, where a setting says so
 };
 

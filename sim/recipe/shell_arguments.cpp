@@ -4,6 +4,8 @@
 #include <charconv>
 #include <sstream>
 
+#include "sim/recipe/environment.h"
+
 namespace sim {
 namespace {
 
@@ -55,6 +57,8 @@ Verdict next_option(ShellScope& scope, const std::string& letters, const std::st
   return Verdict::Yes;
 }
 
+std::string place_of_options(const ShellScope& scope) { return value_of(scope, "OPTIND"); }
+
 std::vector<std::string> options_of_variables(const ShellScope& scope) {
   std::vector<std::string> words;
   for (const auto& [name, values] : scope.variables)
@@ -67,12 +71,24 @@ std::vector<std::string> options_of_variables(const ShellScope& scope) {
   return words;
 }
 
+std::vector<std::string> unused_in(const std::string& text, const ShellScope& scope) {
+  std::vector<std::string> names;
+  for (const auto& [name, values] : scope.variables) {
+    const bool is_list = values.size() != 1 || values.front().find("--") != std::string::npos || scope.given.contains(name);
+    const std::string own = name + "=${" + name + ":-";  // its own value, where somebody gives one
+    std::string rest = text;
+    if (const std::size_t at = rest.find(own); at != std::string::npos) rest.erase(at, own.size());
+    if (!is_list && rest.find("$" + name) == std::string::npos && rest.find("${" + name) == std::string::npos) names.push_back(name);
+  }
+  return names;
+}
+
 Texts environment_in(const ShellScope& scope) {
   Texts found;
-  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "CONFIG_FILE"})
+  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "RANK", "CONFIG_FILE"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
   for (const auto& [name, values] : scope.variables)
-    if (name.starts_with("NEURON_") && values.size() == 1) found[name] = values.front();
+    if ((name.starts_with("NEURON_") || counts_in_environment(name)) && values.size() == 1) found[name] = values.front();
   return found;
 }
 

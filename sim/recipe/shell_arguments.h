@@ -13,8 +13,10 @@ void set_arguments(ShellScope& scope, const std::vector<std::string>& values);  
 Verdict shift_arguments(ShellScope& scope, const std::string& by);              // `shift`, `shift 2`; No: there are not so many
 // `getopts ab: NAME`: the next option into NAME, its value into OPTARG. No: there are no more.
 Verdict next_option(ShellScope& scope, const std::string& letters, const std::string& name);
+std::string place_of_options(const ShellScope& scope);  // of getopts; "": it was not asked
 // ARGS=(--a 1), MORE="--b 2": of a text that only another script uses, as one command.
 std::vector<std::string> options_of_variables(const ShellScope& scope);
+std::vector<std::string> unused_in(const std::string& text, const ShellScope& scope);  // its variables that the text nowhere takes
 Texts environment_in(const ShellScope& scope);  // of a command: how many devices it has, and of which kind
 
 }  // namespace sim

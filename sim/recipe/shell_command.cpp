@@ -29,7 +29,10 @@ RawCommand ShellCommandCursor::take_command() {
     if (at_ == begin) ++at_;  // a bracket in a strange place
     words.emplace_back(text_.substr(begin, at_ - begin));
   }
-  command.is_cut = !words.empty() && at_ < text_.size() && text_[at_] == '#' && continues_here() && goes_on_below();
+  const bool is_quoted_blank = !words.empty() && words.back() == "\\ ";  // a blank behind the backslash: the line ends here
+  const bool is_comment = at_ < text_.size() && text_[at_] == '#' && continues_here();
+  command.is_cut = !words.empty() && (is_comment || is_quoted_blank) && goes_on_below();
+  if (command.is_cut && is_quoted_blank) words.pop_back();
   skip_comment();
   take_documents(command);
   return command;
@@ -44,6 +47,7 @@ bool ShellCommandCursor::continues_here() const {
 // Behind the comment, and more of them, options stand.
 bool ShellCommandCursor::goes_on_below() const {
   std::size_t at = at_;
+  if (at < text_.size() && text_[at] == '\n') at = text_.find_first_not_of(" \t", at + 1);
   while (at < text_.size() && text_[at] == '#') at = text_.find_first_not_of(" \t", std::min(text_.find('\n', at), text_.size() - 1) + 1);
   return at < text_.size() && std::string_view("-$\"").find(text_[at]) != std::string_view::npos;
 }
@@ -209,6 +213,10 @@ bool wraps(const std::vector<std::string>& values, const std::vector<std::string
   return values.size() == 1 && before.size() == 1 && before.front().find(" --") != std::string::npos &&
          values.front().find(before.front()) != std::string::npos;
 }
+
+bool ends_well(const std::vector<std::string>& words) { return words[0] == "exit" && (words.size() == 1 || words[1] == "0"); }
+
+bool takes_next(const std::string& word) { return word.starts_with("--") && word.find('=') == std::string::npos; }
 
 bool is_test(const std::string& word) {
   return word == "[" || word == "[[" || word == "(" || word == "test" || word == "!" || word == "true" || word == "false" ||

@@ -49,6 +49,9 @@ bool fits_a_pattern(const std::string& subject, std::string patterns);  // of ca
 std::size_t assignment_in(const std::string& raw);                      // where its = stands; npos: it is none
 std::string named_output(const std::string& name, const std::string& value);
 bool wraps(const std::vector<std::string>& values, const std::vector<std::string>& before);
+// A script, by exit; other codes are of checks, which arguments that nobody gave fail.
+bool ends_well(const std::vector<std::string>& words);
+bool takes_next(const std::string& word);  // an option whose value stands behind it
 bool is_test(const std::string& word);
 bool holds_a_command(const std::string& word);  // as bash -c has one, with options or a script
 

@@ -24,6 +24,7 @@ class OptionReader {
     const std::string name = word.substr(word.rfind('/') + 1);
     return name.starts_with("python") || std::ranges::find(kLaunchers, name) != std::end(kLaunchers);
   }
+  static bool starts_program(const std::string& word) { return is_launcher(word) || is_program(word); }
   explicit OptionReader(const std::vector<std::string>& words) {
     const auto program = std::find_if(words.begin(), words.end(), is_program);
     words_.assign(launcher_before(words, program), words.end());
@@ -132,6 +133,7 @@ struct Candidate {
   std::size_t known = 0;
   bool is_in_doubt = false;
   std::string decided_by;
+  bool starts_program = false;  // by itself: not in a word that srun or bash hands on
 };
 
 std::string joined_words(const std::vector<std::string>& words) {
@@ -149,7 +151,7 @@ bool prepares(const std::vector<std::string>& words) {
 }
 
 // `accelerate launch -m axolotl.cli.train run.yaml`: all that others give as options may stand in the file.
-constexpr std::size_t kSettingsInAFile = 4;
+constexpr std::size_t kSettingsInAFile = 4, kLongestShown = 120;
 bool starts_with_a_file(const std::vector<std::string>& words, const std::string& command) {
   return std::ranges::any_of(words, OptionReader::is_launcher) && bare_configuration(command);
 }
@@ -166,6 +168,7 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
         command.is_in_doubt,      command.decided_by};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
+    one.starts_program = std::ranges::any_of(command.words, OptionReader::starts_program);
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
     if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
       all.push_back(std::move(one));
@@ -176,13 +179,20 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
 
 std::vector<Violation> doubts_of(const ShellScript& script) {
   if (script.has_no_command)
-    return {{"", "no command stands in the text: the options of all its variables are read together", "give the script that starts it"}};
+    return {{"",
+             script.unused.empty() ? "no command stands in the text: the options of all its variables are read together"
+                                   : fmt::format("no command stands in the text: the options of all its variables are read together, "
+                                                 "without {}, which stand in none of them",
+                                                 fmt::join(script.unused, ", ")),
+             "give the script that starts it"}};
   if (!script.uncalled.empty())
     return {{"", fmt::format("defines {}, and calls none of them", fmt::join(script.uncalled, ", ")),
              "add the call that is meant, at its end"}};
   if (!script.is_cut) return {};
-  return {{"", "a comment stands between the lines of a command, which ends there for a shell: options behind it are not passed",
-           "delete the comment, or move it above the command"}};
+  return {{"",
+           "a comment stands between the lines of a command, or a blank behind a backslash: it ends there for a shell, and options below "
+           "are not passed",
+           "delete the comment or the blank"}};
 }
 
 // `axolotl train run.yaml`: no option, and all is in a file. "": none.
@@ -244,6 +254,23 @@ std::string setting_of(const std::string& decided_by) {
   return is_name ? decided_by + "=value" : "NAME=value for its variables";
 }
 
+// `bash -c "$COMMAND"`, where nobody says what that is.
+void tell_of_open_commands(const ShellScript& script, std::vector<Violation>& unknown) {
+  for (const ShellCommand& command : script.commands)
+    for (std::size_t at = 1; at < command.words.size(); ++at)
+      for (const std::string& name : command.words[at - 1] == "-c" ? unknowns_in(command.words[at]) : std::vector<std::string>{})
+        unknown.push_back({name, "is a command that the text does not say: its options are not read", "give --set NAME='...' for it"});
+}
+
+// With fewer options that are known than the one that is read: a second step, or a look at the data.
+void tell_of_others(const std::vector<Candidate>& all, std::vector<Violation>& unknown) {
+  constexpr std::size_t kFewest = 3;
+  for (const Candidate& one : all)
+    if (&one != &all.front() && one.starts_program && one.known >= kFewest)
+      unknown.push_back({"", fmt::format("starts another command, too, which is not read: {}", shown(one.command.substr(0, kLongestShown))),
+                         "leave the one that is meant"});
+}
+
 }  // namespace
 
 std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given) {
@@ -269,7 +296,11 @@ std::string shell_text(const RecipeHead& head, const RecipeSettings& settings, c
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given, const KnownKey& is_known) {
   ShellScript script = follow_with_others(text, file, given);
   std::vector<Candidate> all = candidates_in(script, file, is_known);
-  if (all.empty()) return {{}, doubts_of(script), std::move(script.documents), command_with_a_file(script)};
+  if (all.empty()) {
+    RecipeReading none{{}, doubts_of(script), std::move(script.documents), command_with_a_file(script)};
+    tell_of_open_commands(script, none.unknown);
+    return none;
+  }
   const std::string decides = fmt::format("give --set {}, which decides", setting_of(all.front().decided_by));
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
     throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()),
@@ -277,6 +308,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   RecipeReading reading{{}, doubts_of(script), std::move(script.documents)};
   if (all.front().is_in_doubt)
     reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
+  tell_of_others(all, reading.unknown);
   note_open_ends(all.front(), script.missing, reading.unknown);
   std::ranges::move(all.front().doubts, std::back_inserter(reading.unknown));
   reading.settings = std::move(all.front().settings);

@@ -207,18 +207,15 @@ class ShellFollower : private ShellCommandCursor {
     const std::size_t begin = at_;
     for (int round = 0;; ++round) {
       at_ = begin;
-      const Words before = arguments_of(scope_), place = place_of_options();
+      const Words before = arguments_of(scope_);
+      const std::string place = place_of_options(scope_);
       const Verdict holds = condition("do"), runs = is_until ? inverted(holds) : holds;
       const std::size_t body = at_;
       if (runs != Verdict::Yes || outer != Mode::Follows || before.empty() || round == kMostRounds) return runs;
       list({"done"});
       if (std::exchange(is_broken_, false)) return at_ = body, Verdict::No;
-      if (before == arguments_of(scope_) && place == place_of_options()) return at_ = body, Verdict::Unknown;
+      if (before == arguments_of(scope_) && place == place_of_options(scope_)) return at_ = body, Verdict::Unknown;
     }
-  }
-  Words place_of_options() const {
-    const Words* const place = scope_.find("OPTIND");
-    return place == nullptr ? Words{} : *place;
   }
   Verdict cases(const std::string&) {
     ++depth_;
@@ -366,6 +363,7 @@ class ShellFollower : private ShellCommandCursor {
     const std::string& name = words.front();
     if (name == "true" || name == ":" || (script_.is_cut && name.starts_with("--"))) return Verdict::Yes;  // an option that was cut off
     if (name == "false") return Verdict::No;
+    if (mode_ == Mode::Follows && depth_ == 0 && ends_well(words)) return at_ = text_.size(), Verdict::Yes;
     if (name == "break") return if_followed([&] { return is_broken_ = true, Verdict::Yes; });
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
     if (const auto found = functions_.find(name); found != functions_.end()) return call(found->second, words);
@@ -381,7 +379,7 @@ class ShellFollower : private ShellCommandCursor {
     constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
     if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
-      if (holds_a_command(words[at]) && !words[at - 1].starts_with("--")) nested({words[at]});
+      if (holds_a_command(words[at]) && !takes_next(words[at - 1])) nested({words[at]});
     const bool is_in_doubt = mode_ == Mode::InDoubt;
     ShellCommand command{std::move(words), is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "", environment_in(scope_),
                          scope_.head};
@@ -493,7 +491,7 @@ ShellScript follow_shell(std::string_view text, const std::string& file, const T
   ShellScript script;
   ShellFollower(plain, scope, script, other).follow(Mode::Follows, 0);
   if (std::vector<std::string> words = script.commands.empty() ? options_of_variables(scope) : Words{}; !words.empty())
-    script.commands.push_back({std::move(words)}), script.has_no_command = true;
+    script.commands.push_back({std::move(words)}), script.has_no_command = true, script.unused = unused_in(plain, scope);
   return script;
 }
 

@@ -29,7 +29,8 @@ struct ShellScript {
   std::vector<std::string> missing;   // scripts that it sources, and nobody has
   bool has_no_command = false;        // but variables with options, for whoever sources it: they stand as one command
   std::vector<std::string> uncalled;  // functions, where the text starts nothing: whoever sources it calls one
-  bool is_cut = false;                // a comment stands in the middle of a command, which ends there
+  std::vector<std::string> unused{};  // variables of such a text that stand in none of its options
+  bool is_cut = false;                // a comment, or a blank behind a backslash, in the middle of a command, which ends there
 };
 
 using OtherScript = std::function<std::optional<std::string>(const std::string& path)>;  // its text; nothing: nobody has it

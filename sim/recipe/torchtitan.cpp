@@ -189,7 +189,7 @@ void refuse_several_functions(const RecipeSource& source) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("def ")) is_public = !line.starts_with("def _");
     const bool ends_head = line.starts_with("def ") || line.starts_with(")");  // of arguments on lines of their own
-    if (ends_head && is_public && line.find("-> Trainer.Config:") != std::string::npos) ++found;
+    if (ends_head && is_public && line.find("-> ") != std::string::npos && line.ends_with("Trainer.Config:")) ++found;
   }
   if (found > 1)
     throw InputError(source.path,

@@ -11,8 +11,8 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatBatch = 16, kUsualChatLength = 512, kUsualCutoff = 2048, kUsualLength = 1024,
-                       kUsualDeepSpeedBucket = 500'000'000;
+constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatBatch = 16, kUsualChatLength = 512, kUsualCutoff = 2048, kOlderCutoff = 1024,
+                       kUsualLength = 1024, kUsualDeepSpeedBucket = 500'000'000;
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
@@ -65,7 +65,7 @@ bool starts_its_own(const Draft& draft) {
 bool says_no_size(const Draft& draft) {
   if (!draft.microbatch && starts_its_own(draft)) return true;
   if (draft.said.contains("train_batch_size") && !draft.said.contains("file.train_batch_size")) return true;  // by a name of its own
-  if (!draft.microbatch && has_own_batch(draft)) return true;
+  if (!draft.microbatch && (has_own_batch(draft) || draft.said.contains("batch_size"))) return true;
   const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
   return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("launch.num_processes");
 }
@@ -98,6 +98,23 @@ void take_habits_of_trl(Draft& draft) {
                          "write false, if they are not"});
 }
 
+// LLaMA-Factory cuts samples by cutoff_len alone: max_length is of texts that it generates.
+void settle_cutoff(Draft& draft) {
+  if (!is_of_llama_factory(draft)) return;
+  const bool says_other = draft.said.contains("max_length"), is_older = draft.launch.command.find("train_bash.py") != std::string::npos;
+  if (says_other) {
+    draft.sequence.reset();
+    if (draft.said.contains("cutoff_len")) draft.sequence = size_said(draft, "cutoff_len", kUsualCutoff);
+    draft.notes.push_back({"max_length", "is of texts that it generates; samples are cut by cutoff_len", "write cutoff_len"});
+  }
+  if (draft.sequence) return;
+  draft.sequence = is_older ? kOlderCutoff : kUsualCutoff;
+  draft.notes.push_back({"cutoff_len",
+                         fmt::format("is not in the file: {} tokens are taken, as LLaMA-Factory has by itself{}", *draft.sequence,
+                                     is_older ? " where train_bash.py starts it" : " now"),
+                         "write it, if it is another"});
+}
+
 void settle_samples(Draft& draft) {
   if (!draft.microbatch) settle_microbatch(draft);
   if (draft.global_batch && is_of_second_factory(draft)) draft.accumulation_steps.reset();
@@ -105,12 +122,7 @@ void settle_samples(Draft& draft) {
     draft.accumulation_steps = std::max<std::int64_t>(
         1, (16 + *draft.microbatch * draft.plan.cluster.devices - 1) / (*draft.microbatch * draft.plan.cluster.devices));
   if (!draft.accumulation_steps && !draft.global_batch && !says_no_size(draft)) draft.accumulation_steps = 1;
-  if (!draft.sequence && is_of_llama_factory(draft)) {
-    draft.sequence = kUsualCutoff;
-    draft.notes.push_back({"cutoff_len",
-                           fmt::format("is not in the file: {} tokens are taken, as LLaMA-Factory has by itself now", kUsualCutoff),
-                           "write it, if it is another"});
-  }
+  settle_cutoff(draft);
   if (!draft.sequence && is_of_deepspeed_chat(draft)) {
     draft.sequence = kUsualChatLength;
     draft.notes.push_back({"max_seq_len",
@@ -451,11 +463,6 @@ void read_loaded_type(const Value& v, Draft&) {
 void read_type_switch(const Value& v, Draft&) {
   if (!v.is_unknown() && !has_name("true false yes no on off 1 0 auto full null none", in_lower_case(v.text())))
     v.unknown(fmt::format("is {}, which is neither true nor false: taken as true", shown(v.text())), "write true or false");
-}
-
-void read_quantization(const Value& v, Draft&) {
-  if (!has_name("bnb bitsandbytes BNB BITS_AND_BYTES", v.text()))
-    v.lost(v.text() + ": weights of fewer bits in a form of its own; the plan has those of bitsandbytes", "mind time and memory");
 }
 
 // Of accelerate's line.

@@ -200,5 +200,19 @@ TEST(Accelerate, NamesOfFsdpWithoutTheirPrefix) {
   EXPECT_TRUE(read.unknown.empty()) << testing::text_of(read.unknown);
 }
 
+TEST(Accelerate, ASectionThatNobodyAsksForIsNotRead) {
+  const RecipeContext context{.model = testing::tiny_llama(),
+                              .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}),
+                              .sequence = 32,
+                              .global_batch = 8,
+                              .microbatch = 1};
+  const std::string text =
+      "distributed_type: MULTI_GPU\nmixed_precision: bf16\nnum_processes: 8\nfsdp_config:\n  fsdp_sharding_strategy: HYBRID_SHARD\n";
+  const ImportedPlan read = testing::imported(text, context);
+  EXPECT_EQ(read.plan.zero_stage, 0);
+  EXPECT_EQ(read.plan.mesh.data, 8);
+  EXPECT_THAT(testing::text_of(read.unknown), ::testing::HasSubstr("fsdp_config: stands beside distributed_type MULTI_GPU"));
+}
+
 }  // namespace
 }  // namespace sim

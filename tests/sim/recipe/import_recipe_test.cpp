@@ -296,5 +296,26 @@ TEST(ImportRecipe, FunctionsThatNobodyCallsAreNamed) {
               HasSubstr("defines big_2.7B, and calls none of them"));
 }
 
+TEST(ImportRecipe, BothSidesOfAMergeAreRefused) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string options = " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n";
+  EXPECT_THAT(testing::refusal_of("#\n<<<<<<< a\npretrain.py \\\n=======\npretrain_gpt.py \\\n>>>>>>> b\n" + options, context),
+              HasSubstr("both sides of a merge"));
+}
+
+TEST(ImportRecipe, WhatStandsInTheFencesOfADocument) {
+  const std::string path = testing::recipe_folder() + "/note.md";
+  std::ofstream(path) << "# A run\n\n```bash\ntorchrun --nproc-per-node 8 pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 "
+                         "--seq-length 32 --bf16\n```\n\nIt was fast.\n";
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  EXPECT_EQ(import_recipe(path, context).plan.mesh.data, 8);
+}
+
+TEST(ImportRecipe, PythonThatWritesAFileIsNoLine) {
+  const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const std::string text = "import yaml\n\ntext = \"\"\"\nbase_model: a\nsequence_len: 32\nmicro_batch_size: 1\n\"\"\"\nopen('a.yaml')\n";
+  EXPECT_THAT(testing::refusal_of(text, context), HasSubstr("is Python"));
+}
+
 }  // namespace
 }  // namespace sim

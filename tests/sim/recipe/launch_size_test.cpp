@@ -177,5 +177,28 @@ TEST(LaunchSize, ProcessesThatDoNotKnowEachOther) {
   EXPECT_THAT(doubts("srun torchrun --nproc_per_node 4" + line), Not(HasSubstr("LOCAL_RANK")));
 }
 
+TEST(LaunchSize, OneProcessOfMegatronHasOneDevice) {
+  const auto lost = [](const std::string& before) {
+    return testing::text_of(
+        testing::imported(before + "python pretrain_gpt.py --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16\n",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+            .lost);
+  };
+  EXPECT_THAT(lost(""), ::testing::HasSubstr("nothing in the text starts more than one process"));
+  EXPECT_THAT(lost("srun "), ::testing::HasSubstr("nothing in the text starts more than one process"));
+  EXPECT_EQ(lost("export RANK=$SLURM_PROCID\nsrun "), "");
+  EXPECT_EQ(lost("$LAUNCHER "), "");
+  EXPECT_EQ(lost("mpirun -np 8 "), "");
+}
+
+// torchrun starts one process of a node by itself.
+TEST(LaunchSize, TorchrunWithoutANumber) {
+  EXPECT_EQ(started_by("torchrun" + std::string(kStartedTuning)), 1);
+  EXPECT_EQ(started_by("torchrun --nnodes 2" + std::string(kStartedTuning)), 2);
+  EXPECT_EQ(started_by("torchrun $MORE" + std::string(kStartedTuning)), 0);
+  EXPECT_THAT(testing::text_of(testing::imported("torchrun" + std::string(kStartedTuning), llama_started_on(8)).notes),
+              HasSubstr("starts 1 process, and the cluster has 8 devices"));
+}
+
 }  // namespace
 }  // namespace sim

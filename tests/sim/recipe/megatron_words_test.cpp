@@ -215,5 +215,32 @@ TEST(MegatronWords, WhatDeepSpeedsThirdStageHasByItself) {
   EXPECT_EQ(with(", \"offload_optimizer\": {\"device\": \"cpu\"}, \"offload_param\": {\"device\": \"cpu\"}").persistence_threshold, 0);
 }
 
+// DeepSpeed goes by its file, Megatron-LM by the line.
+TEST(MegatronWords, WhatTheFileSaysOtherwiseThanTheLine) {
+  const auto told = [](const std::string& in_file, const std::string& on_line) {
+    return testing::text_of(
+        testing::imported("cat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 1}, " + in_file +
+                              "}\nEOT\ndeepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 2 "
+                              "--global-batch-size 8 --seq-length 32 --deepspeed --deepspeed_config ds.json " +
+                              on_line,
+                          tiny_llama_on(4))
+            .unknown);
+  };
+  EXPECT_THAT(told("\"train_micro_batch_size_per_gpu\": 1", "--bf16"),
+              HasSubstr("train_micro_batch_size_per_gpu: is 1 in DeepSpeed's file"));
+  EXPECT_THAT(told("\"fp16\": {\"enabled\": true}", "--bf16"), HasSubstr("fp16.enabled: is true in DeepSpeed's file"));
+  EXPECT_THAT(told("\"bf16\": {\"enabled\": false}", "--bf16"), HasSubstr("bf16.enabled: is false"));
+  EXPECT_EQ(told("\"train_batch_size\": 8, \"train_micro_batch_size_per_gpu\": 2, \"bf16\": {\"enabled\": true}", "--bf16"), "");
+  EXPECT_EQ(told("\"train_batch_size\": \"auto\", \"train_micro_batch_size_per_gpu\": $MICRO", "--bf16"), "");
+}
+
+// Whatever its file says of them, DeepSpeed's buckets are not Megatron-LM's.
+TEST(MegatronWords, BucketsOfDeepSpeedWithoutItsFile) {
+  const std::string line =
+      "deepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
+      "--fp16 --zero-stage 2 --deepspeed --deepspeed_config elsewhere.json";
+  EXPECT_EQ(testing::imported(line, tiny_llama_on(4)).plan.bucket_size, Bytes(1'000'000'000));
+}
+
 }  // namespace
 }  // namespace sim

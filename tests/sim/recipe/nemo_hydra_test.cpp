@@ -148,5 +148,10 @@ TEST(NemoHydra, KernelsWithoutTransformerEngine) {
   EXPECT_EQ(by_nemo("  transformer_engine: True\n").plan.attention, by_nemo("").plan.attention);
 }
 
+TEST(NemoHydra, ALineThatSaysNothingAsksForItsFile) {
+  const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1}), .vocabulary = 1024};
+  EXPECT_THAT(testing::refusal_of("for a in 1 2; do\n  python megatron_gpt_pretraining.py\ndone\n", context), HasSubstr("no size is"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -30,5 +30,12 @@ TEST(ShellArguments, OptionsOneByOne) {
   EXPECT_EQ(scope.find("OPTIND")->front(), "5");
 }
 
+TEST(ShellArguments, WhatATextNeverTakes) {
+  const std::string text = "A=1\nB=${B:-2}\nC=3\nX=$C\n", file;
+  const Texts given;
+  ShellScope scope{.variables = {{"A", {"1"}}, {"B", {"2"}}, {"C", {"3"}}}, .given = given, .file = file};
+  EXPECT_EQ(unused_in(text, scope), (std::vector<std::string>{"A", "B"}));
+}
+
 }  // namespace
 }  // namespace sim

@@ -135,5 +135,31 @@ TEST(ShellForm, OptionsOfALauncherInAVariableThatNobodySets) {
   EXPECT_EQ(reading.unknown.front().where, "LAUNCH");
 }
 
+TEST(Shell, AnotherCommandWithFewerOptionsIsTold) {
+  const std::string script = "torchrun tune.py --a 1 --b 2 --c 3 --d 4 --e 5 --f 6 --g 7\ntorchrun second.py --a 1 --b 2 --z 3\n";
+  const RecipeReading reading = read_shell(script, "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("torchrun second.py"));
+  EXPECT_EQ(reading.settings.size(), 7U);
+}
+
+TEST(Shell, ACommandThatIsComputedIsNamed) {
+  const RecipeReading reading = read_shell("LINE=$(make a b)\nbash -c \"$LINE\"\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "LINE");
+}
+
+TEST(Shell, VariablesThatNoOptionTakesAreNamed) {
+  const RecipeReading reading = read_shell("WIDE=${WIDE:-4}\nN=2\nARGS=\"--layers $N --heads 4\"\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("without WIDE, which"));
+}
+
+TEST(Shell, ACommandInAWordBehindAnOptionWithItsValue) {
+  EXPECT_EQ(
+      read_shell("submit --name=a \"train.py --lr 1\"\n", "x.sh", {}, [](const std::string& key) { return key == "lr"; }).settings.size(),
+      1U);
+}
+
 }  // namespace
 }  // namespace sim

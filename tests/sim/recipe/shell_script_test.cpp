@@ -233,5 +233,12 @@ TEST(ShellScript, ACommandInAWordWithoutOptions) {
   }));
 }
 
+TEST(ShellScript, NothingRunsBehindAnExit) {
+  EXPECT_EQ(follow_shell("a.py --x 1\nexit\na.py --x 2\n", "x.sh").commands.size(), 1U);
+  EXPECT_EQ(follow_shell("a.py --x 1\nexit 0\na.py --x 2\n", "x.sh").commands.size(), 1U);
+  EXPECT_EQ(follow_shell("if [ $# -lt 1 ]; then exit 1; fi\na.py --x $1\n", "x.sh").commands.size(), 1U);  // a check
+  EXPECT_EQ(follow_shell("f() { exit 0; }\na.py --x 2\n", "x.sh").commands.size(), 1U);
+}
+
 }  // namespace
 }  // namespace sim

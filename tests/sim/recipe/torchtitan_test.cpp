@@ -188,6 +188,8 @@ TEST(Torchtitan, SeveralFunctionsAreSeveralConfigurations) {
   for (const std::string name : {"one", "two"})
     text += "def " + name + "() -> Trainer.Config:\n    config.parallelism.data_parallel_shard_degree = 8\n    return config\n";
   EXPECT_THAT(testing::refusal_of(text, llama_over(8)), HasSubstr("makes 2 configurations"));
+  for (std::size_t at = text.find("Trainer"); at != std::string::npos; at = text.find("Trainer", at + 10)) text.insert(at, "Own");
+  EXPECT_THAT(testing::refusal_of(text, llama_over(8)), HasSubstr("makes 2 configurations"));  // of a trainer built on it
 }
 
 TEST(Torchtitan, DegreesOfPaddleAreNotItsOwn) {

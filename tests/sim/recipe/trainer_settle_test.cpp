@@ -325,5 +325,30 @@ TEST(TrainerSettle, ATypeThatIsNeitherTrueNorFalseIsTold) {
   EXPECT_THAT(testing::text_of(testing::imported(file + "true\n", llama_for_yaml(8)).unknown), ::testing::Not(HasSubstr("bf16: is")));
 }
 
+// LLaMA-Factory's max_length is of texts that it generates.
+TEST(TrainerSettle, LlamaFactoryCutsByItsOwnName) {
+  const auto with = [](const std::string& more) {
+    return testing::imported("stage: sft\nfinetuning_type: full\nper_device_train_batch_size: 1\nbf16: true\nmax_length: 16\n" + more,
+                             llama_for_yaml(8));
+  };
+  EXPECT_EQ(with("").plan.workload.sequence, 2048);
+  EXPECT_EQ(with("cutoff_len: 32\n").plan.workload.sequence, 32);
+  EXPECT_THAT(testing::text_of(with("").notes), HasSubstr("texts that it generates"));
+  const std::string older =
+      "deepspeed --num_gpus 8 src/train_bash.py --stage sft --finetuning_type full --per_device_train_batch_size 1 --bf16 --zero_stage 2\n";
+  EXPECT_EQ(testing::imported(older, llama_for_yaml(8)).plan.workload.sequence, 1024);
+}
+
+TEST(TrainerSettle, ABatchByANameOfItsOwnIsAskedFor) {
+  const std::string line = "accelerate launch --num_processes 8 --use_deepspeed --zero_stage 2 mine.py --output_dir a --batch_size 4\n";
+  EXPECT_THAT(testing::refusal_of(line, llama_for_yaml(8)), HasSubstr("give --microbatch"));
+}
+
+TEST(TrainerSettle, StepsOfOtherScriptsOfDeepSpeedChat) {
+  const std::string line = "deepspeed --num_gpus 8 main.py --per_device_train_batch_size 4 --max_seq_len 32 --zero_stage 2 --deepspeed ";
+  EXPECT_THAT(testing::refusal_of(line + "--num_padding_at_beginning 0\n", llama_for_yaml(8)), HasSubstr("another network, or of pairs"));
+  EXPECT_EQ(testing::refusal_of(line + "--teacher_model none\n", llama_for_yaml(8)), "");
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,0 +1,43 @@
+#include "sim/recipe/environment.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+std::string lost_behind(const std::string& before, std::int32_t devices = 8) {
+  const RecipeContext beside = {
+      .model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices}), .sequence = 32};
+  const std::string line = "torchrun --nproc_per_node 8 --nnodes " + std::to_string(devices / 8) +
+                           " run_clm.py --per_device_train_batch_size 2 --bf16 true --output_dir out\n";
+  return testing::text_of(testing::imported(before + line, beside).lost);
+}
+
+TEST(Environment, WhatSlowsTheNetworkOrTheHostIsTold) {
+  EXPECT_THAT(lost_behind("export NCCL_P2P_DISABLE=1\n"), HasSubstr("NCCL_P2P_DISABLE"));
+  EXPECT_THAT(lost_behind("CUDA_LAUNCH_BLOCKING=1 "), HasSubstr("the host waits"));
+  EXPECT_THAT(lost_behind("env NCCL_ALGO=Ring "), HasSubstr("is Ring"));
+  EXPECT_THAT(lost_behind("export ACCELERATE_USE_FSDP=true FSDP_OFFLOAD_PARAMS=true\n"), HasSubstr("FSDP_OFFLOAD_PARAMS"));
+}
+
+TEST(Environment, WhatIsAsUsualIsNot) {
+  for (const std::string before :
+       {"export NCCL_P2P_DISABLE=0\n", "export NCCL_DEBUG=INFO\n", "export NVTE_FLASH_ATTN=1\n", "export NCCL_SOCKET_IFNAME=eth0\n", ""})
+    EXPECT_EQ(lost_behind(before), "") << before;
+}
+
+TEST(Environment, WhatStandsBetweenNodesIsOfSeveral) {
+  EXPECT_EQ(lost_behind("export NCCL_IB_DISABLE=1\n"), "");
+  EXPECT_THAT(lost_behind("export NCCL_IB_DISABLE=1\n", 16), HasSubstr("sockets"));
+}
+
+TEST(Environment, ItsNames) {
+  EXPECT_TRUE(counts_in_environment("ACCELERATE_USE_DEEPSPEED"));
+  EXPECT_FALSE(counts_in_environment("NCCL_DEBUG"));
+}
+
+}  // namespace
+}  // namespace sim

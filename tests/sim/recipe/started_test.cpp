@@ -1,0 +1,72 @@
+#include "sim/recipe/started.h"
+
+#include "tests/sim/recipe/recipes.h"
+
+namespace sim {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+RecipeContext beside_eight() {
+  return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
+}
+constexpr std::string_view kOfATuning = " --output_dir out --per_device_train_batch_size 2 ";
+
+TEST(Started, WhatALauncherHasInFrontIsNoScript) {
+  EXPECT_EQ(started_program("torchrun --nproc_per_node 8 a/tune.py --config b.py"), "a/tune.py");
+  EXPECT_EQ(started_program("accelerate launch --config_file x.yaml -m mine.tune --a 1"), "mine.tune");
+  EXPECT_EQ(started_program("swift sft --model a"), "");
+}
+
+TEST(Started, AScriptOfItsOwnIsNamedWithWhatTheLineLeavesToIt) {
+  const std::string line = std::string("torchrun --nproc_per_node 8 tune.py") + std::string(kOfATuning);
+  const std::string told = testing::text_of(testing::imported(line + "\n", beside_eight()).unknown);
+  EXPECT_THAT(told, HasSubstr("starts tune.py, which is none of"));
+  EXPECT_THAT(told, HasSubstr("what is recomputed, the type, the steps that are accumulated"));
+  const std::string all = "--bf16 true --gradient_checkpointing true --gradient_accumulation_steps 1\n";
+  EXPECT_THAT(testing::text_of(testing::imported(line + all, beside_eight()).unknown), Not(HasSubstr("tune.py")));
+}
+
+TEST(Started, TheProgramsOwnScriptHasItsDefaults) {
+  for (const std::string script : {"run_clm.py", "examples/run_clm.py", "src/train.py"}) {
+    const std::string line = "torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n";
+    EXPECT_THAT(testing::text_of(testing::imported(line, beside_eight()).unknown), Not(HasSubstr("none of"))) << script;
+  }
+}
+
+TEST(Started, AScriptOfItsOwnForMegatronMaySetTheType) {
+  const std::string more =
+      " --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --micro-batch-size 1 --global-batch-size 8 "
+      "--max-position-embeddings 32 --normalization RMSNorm --swiglu --position-embedding-type rope ";
+  const auto told = [&](const std::string& script, const std::string& type) {
+    return testing::text_of(testing::imported("torchrun --nproc-per-node 8 " + script + more + type + "\n",
+                                              {.model = std::nullopt, .cluster = beside_eight().cluster, .vocabulary = 512})
+                                .unknown);
+  };
+  EXPECT_THAT(told("pretrain_mine.py", ""), HasSubstr("does not say the type"));
+  EXPECT_THAT(told("pretrain_mine.py", "--bf16"), Not(HasSubstr("pretrain_mine.py")));
+  EXPECT_THAT(told("pretrain_gpt.py", ""), Not(HasSubstr("pretrain_gpt.py")));
+}
+
+TEST(Started, StepsOfAnotherFormByTheNameOfTheScriptOrItsFolder) {
+  for (const std::string script : {"train_orpo.py", "reward_modeling.py", "train_rm.py", "distill_llama.py", "step3_rlhf_tuning/main.py",
+                                   "train_rdpo.py", "code/dpo/run.py"}) {
+    const std::string refusal =
+        testing::refusal_of("torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n", beside_eight());
+    EXPECT_THAT(refusal, HasSubstr("other passes")) << script;
+  }
+  for (const std::string script : {"rlhf/train_sft.py", "endpoint.py", "form.py", "rewrite.py"}) {
+    const std::string refusal =
+        testing::refusal_of("torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n", beside_eight());
+    EXPECT_EQ(refusal, "") << script;
+  }
+}
+
+TEST(Started, ScriptsOfOtherMachines) {
+  EXPECT_EQ(other_machine_of("python run_flax_tuning.py --a 1"), "run_flax_tuning.py");
+  EXPECT_EQ(other_machine_of("python reflaxed.py --a 1"), "");
+}
+
+}  // namespace
+}  // namespace sim
