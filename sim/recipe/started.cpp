@@ -64,7 +64,7 @@ void refuse_steps_by_name(const std::string& path, const std::string& command) {
     return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
   };
   const bool ends_so = std::ranges::any_of(words, [](const std::string& word) { return word.ends_with("dpo") || word.ends_with("grpo"); });
-  constexpr std::string_view kOfOtherSteps = "dpo* ppo* grpo* kto* rloo* rlhf* orpo* simpo* cpo bco reinforce* reward* rm distil* gkd";
+  constexpr std::string_view kOfOtherSteps = "dpo ppo grpo kto rloo rlhf orpo simpo cpo bco reinforce* reward* rm distil* gkd";
   if ((names(kOfOtherSteps) || ends_so) && !names("sft"))
     throw InputError(path,
                      {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", started_program(command)),

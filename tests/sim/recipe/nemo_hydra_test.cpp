@@ -150,7 +150,8 @@ TEST(NemoHydra, KernelsWithoutTransformerEngine) {
 
 TEST(NemoHydra, ALineThatSaysNothingAsksForItsFile) {
   const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1}), .vocabulary = 1024};
-  EXPECT_THAT(testing::refusal_of("for a in 1 2; do\n  python megatron_gpt_pretraining.py\ndone\n", context), HasSubstr("no size is"));
+  EXPECT_THAT(testing::refusal_of("for a in 1 2; do\n  tool --clock $a\n  python megatron_gpt_pretraining.py\ndone\n", context),
+              HasSubstr("no size is"));
 }
 
 }  // namespace

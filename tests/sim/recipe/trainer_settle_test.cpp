@@ -340,7 +340,7 @@ TEST(TrainerSettle, LlamaFactoryCutsByItsOwnName) {
 }
 
 TEST(TrainerSettle, ABatchByANameOfItsOwnIsAskedFor) {
-  const std::string line = "accelerate launch --num_processes 8 --use_deepspeed --zero_stage 2 mine.py --output_dir a --batch_size 4\n";
+  const std::string line = "accelerate launch --num_processes 8 --use_fsdp mine.py --output_dir a --batch_size 4\n";
   EXPECT_THAT(testing::refusal_of(line, llama_for_yaml(8)), HasSubstr("give --microbatch"));
 }
 
