@@ -7,7 +7,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-ImportedPlan read(const std::string& more, const std::string& stages = "2") {
+ImportedPlan read_placed(const std::string& more, const std::string& stages = "2") {
   return testing::imported("--tensor-model-parallel-size 1 --pipeline-model-parallel-size " + stages +
                                " --micro-batch-size 1 --global-batch-size 8 --seq-length 32 --bf16 --use-distributed-optimizer " + more +
                                "\n",
@@ -16,10 +16,10 @@ ImportedPlan read(const std::string& more, const std::string& stages = "2") {
 
 TEST(MegatronResidency, ModulesSendWhatTheySaveToTheHost) {
   const ParallelPlan plan =
-      read("--fine-grained-activation-offloading --offload-modules core_attn attn_proj --min-offloaded-tensor-size 5000").plan;
+      read_placed("--fine-grained-activation-offloading --offload-modules core_attn attn_proj --min-offloaded-tensor-size 5000").plan;
   EXPECT_EQ(to_text(plan.offload_modules), "core_attn,attn_proj");
   EXPECT_EQ(plan.offload_least, 5000);
-  EXPECT_TRUE(read("--offload-modules core_attn").plan.offload_modules.none());  // without the switch
+  EXPECT_TRUE(read_placed("--offload-modules core_attn").plan.offload_modules.none());  // without the switch
   const std::string text = testing::main_text(kMegatron, plan);
   EXPECT_THAT(text, HasSubstr("--fine-grained-activation-offloading"));
   EXPECT_THAT(text, HasSubstr("--offload-modules core_attn attn_proj"));
@@ -29,9 +29,10 @@ TEST(MegatronResidency, ModulesSendWhatTheySaveToTheHost) {
 
 TEST(MegatronResidency, InputsOfRecomputedBlocksAreAModuleOfLaterReleases) {
   const std::string offloads = "--fine-grained-activation-offloading --offload-modules layer_input ";
-  EXPECT_TRUE(read(offloads + "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1").plan.offload_activations);
-  EXPECT_FALSE(read(offloads).plan.offload_activations);
-  const ImportedPlan both = read(
+  EXPECT_TRUE(
+      read_placed(offloads + "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1").plan.offload_activations);
+  EXPECT_FALSE(read_placed(offloads).plan.offload_activations);
+  const ImportedPlan both = read_placed(
       "--fine-grained-activation-offloading --offload-modules qkv_linear fused_group_mlp --recompute-granularity full "
       "--recompute-method uniform --recompute-num-layers 1");
   EXPECT_TRUE(both.plan.offload_modules.none());
@@ -40,14 +41,14 @@ TEST(MegatronResidency, InputsOfRecomputedBlocksAreAModuleOfLaterReleases) {
 }
 
 TEST(MegatronResidency, GradientsOfTheHeadsWeightsWait) {
-  const ParallelPlan some = read("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2").plan;
+  const ParallelPlan some = read_placed("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2").plan;
   EXPECT_EQ(some.delay_head_wgrad, 2);
   EXPECT_THAT(testing::main_text(kMegatron, some), HasSubstr("--wgrad-deferral-limit 2"));
-  const ParallelPlan all = read("--defer-embedding-wgrad-compute").plan;
+  const ParallelPlan all = read_placed("--defer-embedding-wgrad-compute").plan;
   EXPECT_GE(all.delay_head_wgrad, all.num_microbatches());
   EXPECT_THAT(testing::main_text(kMegatron, all), HasSubstr("--wgrad-deferral-limit 0"));
-  EXPECT_EQ(read("--wgrad-deferral-limit 2").plan.delay_head_wgrad, 0);
-  const ImportedPlan alone = read("--defer-embedding-wgrad-compute", "1");
+  EXPECT_EQ(read_placed("--wgrad-deferral-limit 2").plan.delay_head_wgrad, 0);
+  const ImportedPlan alone = read_placed("--defer-embedding-wgrad-compute", "1");
   EXPECT_EQ(alone.plan.delay_head_wgrad, 0);
   EXPECT_THAT(testing::text_of(alone.lost), HasSubstr("there is one stage; the plan is without it"));
 }
