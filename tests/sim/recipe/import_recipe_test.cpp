@@ -41,9 +41,9 @@ TEST(ImportRecipe, AScriptThatGeneratesTrainsNothing) {
 TEST(ImportRecipe, AScriptOfAnotherStepIsRefused) {
   const std::string options = " --per_device_train_batch_size 2 --max_length 32 --bf16 True\n";
   const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
-  for (const std::string script : {"mine/dpo_train.py", "grpo_clip.py", "train-ppo.py"})
+  for (const std::string script : {"mine/dpo_train.py", "grpo_clip.py", "train-ppo.py", "dpo/tune.py", "-m mine_rlhf.tune"})
     EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node 8 " + script + options, context), HasSubstr("with other passes"));
-  for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/tune.py", "-m mine_rlhf.tune"})
+  for (const std::string script : {"tune_dpotrion.py", "sft_before_dpo.py", "dpo/sft/tune.py"})
     EXPECT_EQ(testing::imported("torchrun --nproc_per_node 8 " + script + options, context).program, &kTrainer) << script;
   EXPECT_THAT(testing::refusal_of("deepspeed dpo_training.py --tensor-model-parallel-size 2 --micro-batch-size 1 --global-batch-size 8 "
                                   "--seq-length 32 --bf16\n",

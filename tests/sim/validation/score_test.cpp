@@ -84,8 +84,8 @@ constexpr Unfitted kUnfitted[] = {
     {"checks", 389, 0.073, 0.44, 0.7, 0.0435},    // forms that no fitted row has; the closed form was at 8.1 % in time
     {"strangers", 222, 0.19, 0.97, 0.72},         // programs, parts and settings that the others lack
     {"mlperf", 45, 0.071, 0.43, 0.88},            // MLPerf Training on H100 to MI355X
-    {"newcomers", 113, 0.163, 0.68, 0.74, 0.21},  // what people of 2025 and 2026 run
-    {"visitors", 82, 0.167, 0.86, 0.56, 0.17},    // sources of 2022 to 2026 that no other file names
+    {"newcomers", 113, 0.145, 0.67, 0.76, 0.21},  // what people of 2025 and 2026 run
+    {"visitors", 82, 0.154, 0.76, 0.57, 0.175},   // sources of 2022 to 2026 that no other file names
 };
 
 class ScoreOfUnfitted : public testing::TestWithParam<Unfitted> {};
@@ -114,7 +114,7 @@ TEST(Score, MemoryByCounterAndRank) {
   EXPECT_EQ(result.errors, 0);
   EXPECT_LE(result.macro_mape, 0.22) << "0.098 of it is ZeRO-3 of 2021 over many nodes, which is not modelled";
   EXPECT_EQ(sources["megatron-ci"].rows, 132);
-  EXPECT_LE(sources["megatron-ci"].mape, 0.065) << "two rows keep activations on the host, which no plan says";
+  EXPECT_LE(sources["megatron-ci"].mape, 0.025);
   EXPECT_EQ(sources["ultrascale"].rows, 522);
   EXPECT_LE(sources["ultrascale"].mape, 0.12);
   EXPECT_LE(sources["fms-acceleration"].mape, 0.09) << "pure bf16 without masters, and adapters";
