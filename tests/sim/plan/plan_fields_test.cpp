@@ -21,12 +21,13 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
     case FieldKind::Text: break;
   }
   if (field.access.names == nullptr)
-    return std::string(field.name == "recompute_scope" ? "every 2"
-                       : field.name == "adapters"      ? "rank 4 on q,o"
-                       : field.name == "frozen"        ? "norms first 2"
-                       : field.name == "samples"       ? "packed fixed 4"
-                       : field.name == "expert_loads"  ? "spread 0.6"
-                                                       : "bf16 gradients=fp32");
+    return std::string(field.name == "recompute_scope"   ? "every 2"
+                       : field.name == "adapters"        ? "rank 4 on q,o"
+                       : field.name == "frozen"          ? "norms first 2"
+                       : field.name == "samples"         ? "packed fixed 4"
+                       : field.name == "expert_loads"    ? "spread 0.6"
+                       : field.name == "offload_modules" ? "core_attn,attn_proj"
+                                                         : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())
     if (name != std::get<std::string>(value)) return std::string(name);
   return value;

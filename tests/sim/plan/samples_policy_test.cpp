@@ -72,7 +72,7 @@ TEST(SamplesPolicy, TheWorkerPerformsPackedAndPaddedRows) {
   EXPECT_EQ(refused("packed fixed 4 end 2", plan), 0u);
   EXPECT_EQ(refused("padded fixed 4 end 2", plan), 0u);
   EXPECT_EQ(refused("packed fixed 4", plan), 1u);
-  EXPECT_EQ(refused("fitted fixed 4 end 2", plan), 1u);
+  EXPECT_EQ(refused("fitted fixed 4 end 2", plan), 0u);
   ParallelPlan other = plan;
   other.model.attention_dropout = 0.1;
   other.model.window = 8;
