@@ -59,8 +59,8 @@ Narrowed narrowed(const Rows& rows) {
     const std::string& name = rows.front()[column];
     const bool alike = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] == rows[1][column]; });
     if (alike && std::find(std::begin(kAlways), std::end(kAlways), name) == std::end(kAlways)) {
-      if (rows[1][column] == "-") continue;
-      narrow.alike += fmt::format("{}{}{}", narrow.alike.empty() ? "" : ", ", name == kOtherwise ? "" : name + " ", rows[1][column]);
+      const std::string title = name == kOtherwise ? "" : name + " ";
+      if (rows[1][column] != "-") narrow.alike += fmt::format("{}{}{}", narrow.alike.empty() ? "" : ", ", title, rows[1][column]);
       continue;
     }
     for (std::size_t row = 0; row < rows.size(); ++row) narrow.rows[row].push_back(rows[row][column]);

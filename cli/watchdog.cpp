@@ -16,6 +16,9 @@ constexpr std::chrono::seconds kShortestLimit{60}, kOutsideOfSteps{600}, kWindow
 constexpr int kStepsOfLimit = 20;
 constexpr double kStraggles = 1.5, kMostOfTheTime = 0.5;
 
+constexpr const char* kDead = ", dead";
+constexpr const char* kGone = ", gone";
+
 std::string seconds_text(Watchdog::Clock::duration time) { return fmt::format("{:.0f} s", std::chrono::duration<double>(time).count()); }
 
 // "stopped (T)", as the kernel says of a process of this machine; empty: it is not here, or has ended.
@@ -25,14 +28,14 @@ std::string state_of(std::int64_t process) {
     constexpr std::string_view kState = "State:\t";
     if (!line.starts_with(kState)) continue;
     if (line.find("(stopped)") != std::string::npos || line.find("(tracing stop)") != std::string::npos) return ", stopped";
-    return line.find("(zombie)") != std::string::npos ? ", dead" : "";
+    return line.find("(zombie)") != std::string::npos ? kDead : "";
   }
-  return ", gone";
+  return kGone;
 }
 
 bool lives(std::int64_t process) {
   const std::string state = state_of(process);
-  return state != ", dead" && state != ", gone";
+  return state != kDead && state != kGone;
 }
 
 // Asks a rank of this machine for its stack, which it writes into its own file.

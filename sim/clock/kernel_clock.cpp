@@ -215,7 +215,8 @@ Work KernelClock::unfused(const AttentionShape& shape, bool backward) const {
     work +=
         half_product({shape.queries, shape.key_dim, shape.keys, heads}) + half_product({shape.queries, shape.keys, shape.value_dim, heads});
   const bool fused = setting_.attention == AttentionKernel::FusedSoftmax;
-  const double passes = backward ? score_passes().backward : score_passes().forward, dropout = stack_.dropout ? 5 : 0;
+  const auto [forward_passes, backward_passes] = score_passes();
+  const double passes = backward ? backward_passes : forward_passes, dropout = stack_.dropout ? 5 : 0;
   work += bytes(scores * element() / 2 * (passes + dropout), fused ? 2 : 6);
   const double moved = heads * (2 * shape.queries * shape.key_dim + 2 * shape.queries * shape.value_dim) * element();
   return work + bytes((backward ? 2 : 1) * 2 * moved, backward ? 6 : 4);  // transposes between the layouts

@@ -21,15 +21,6 @@ double sent_away(double sent, double ranks, double together, const LinkClock::Co
   return sent * away * (copies.once > 0 ? met(copies, ranks / together) : 1);
 }
 
-// Of the levels whose pods the group leaves.
-template <class OfLevel>
-double most_of_pods(const RankGroup& group, const OfLevel& of_level) {
-  double most = 0;
-  for (std::size_t level = 0; level < kPodLevels; ++level)
-    if (group.in_pods[level] > 0 && group.in_pods[level] < group.ranks) most = std::max(most, of_level(level));
-  return most;
-}
-
 }  // namespace
 
 double crossings(CollectiveKind kind, const RankGroup& group) {
@@ -65,7 +56,7 @@ double LinkClock::members_on_node(const RankGroup& group) const {
 
 // Of a ring one member of a pod sends to the next one, and all groups of the pod do.
 double LinkClock::hop_between_pods(double payload, const RankGroup& group) const {
-  return most_of_pods(group, [&](std::size_t level) {
+  return most_of_pods(group.in_pods, group.ranks, [&](std::size_t level) {
     RankGroup pair{.ranks = 2, .stride = gpus_per_node_};
     pair.in_pods[level] = 1;
     return transfer(payload / group.in_pods[level], pair);
@@ -123,7 +114,7 @@ double LinkClock::collective(CollectiveKind kind, double payload, const RankGrou
                                                                        : 0;
   const double sharing = std::min(gpus_per_node_, std::max(1.0, gpus_per_node_ / members));  // groups that leave the node at once
   const double between = leaves ? sent * sharing / node_rate_ : 0;
-  const double pods = most_of_pods(group, [&](std::size_t level) {  // once a pod, as a ring of its members
+  const double pods = most_of_pods(group.in_pods, group.ranks, [&](std::size_t level) {  // once a pod, as a ring of its members
     return sent * gpus_per_node_ / (group.in_pods[level] / oversubscription_[level] * node_rate_);
   });
   return start(kind, group, payload) + std::max({inside, between, pods});
@@ -143,8 +134,9 @@ double LinkClock::leaving(double sent, const RankGroup& group, const Copies& cop
 }
 
 double LinkClock::leaving_pod(double sent, const RankGroup& group, const Copies& copies) const {
-  return most_of_pods(
-      group, [&](std::size_t level) { return oversubscription_[level] * sent_away(sent, group.ranks, group.in_pods[level], copies); });
+  return most_of_pods(group.in_pods, group.ranks, [&](std::size_t level) {
+    return oversubscription_[level] * sent_away(sent, group.ranks, group.in_pods[level], copies);
+  });
 }
 
 double LinkClock::inside(double sent, const RankGroup& group, const Copies& copies) const {
@@ -163,7 +155,7 @@ double LinkClock::all_to_all(double sent, const RankGroup& group, const Copies& 
 double LinkClock::transfer(double payload, const RankGroup& pair) const {
   const bool leaves = pair.stride >= gpus_per_node_;
   const double inside = std::max(link_rate_ * behavior_.transfer_share, std::min(link_rate_, behavior_.plain_transfer));
-  const double sharing = std::max(1.0, most_of_pods(pair, [&](std::size_t level) { return oversubscription_[level]; }));
+  const double sharing = std::max(1.0, most_of_pods(pair.in_pods, pair.ranks, [&](std::size_t level) { return oversubscription_[level]; }));
   const double shared = node_rate_ / gpus_per_node_ / sharing;
   return start_ / 2 + payload / (leaves ? std::min(inside, shared) : inside);
 }

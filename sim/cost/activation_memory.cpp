@@ -163,8 +163,10 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   if (!is_attention || !has_head_norms) return;
   const std::int64_t keys = size.head.made_before ? 0 : config.value_norm ? size.key_value : size.key_value / 2;
   const std::int64_t width = size.query + keys, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
-  memory.keep({"heads before their norms", size.elements(width) + size.statistic * (size.tokens * norms), Module::Op, 1, false,
-               Module::QkvProduct});
+  memory.keep({.tensor = "heads before their norms",
+               .bytes = size.elements(width) + size.statistic * (size.tokens * norms),
+               .modules = Module::Op,
+               .saved_by = Module::QkvProduct});
 }
 
 // A norm behind the sum goes backward first: its gradient takes the place of the one that it read, and what it had kept is gone when the rest of the segment

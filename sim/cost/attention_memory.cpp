@@ -78,7 +78,9 @@ std::int64_t given_up_output(const SegmentSizes& size, const ParallelPlan& plan)
 
 Bytes matrices_by_hand(const SegmentSizes& size) { return size.element * (size.queries * size.sequence * (score_matrices(size) + 1)); }
 
-Kept scores_kept(std::string_view tensor, Bytes bytes) { return {tensor, bytes, Module::CoreAttention, 1, false, Module::CoreAttention}; }
+Kept scores_kept(std::string_view tensor, Bytes bytes) {
+  return {.tensor = tensor, .bytes = bytes, .modules = Module::CoreAttention, .saved_by = Module::CoreAttention};
+}
 
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
@@ -130,15 +132,20 @@ void add_filling(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const std::int64_t filling = filled_columns(size, plan), wide = size.output + filling;
   if (filling == 0) return;
   const bool copies = size.heads > 1 && size.keeps_last;
-  memory.keep({"values, filled up", size.elements(repeats ? filling : wide), Module::Op, 1, false, Module::CoreAttention});
-  memory.keep({"attention's output, filled up", size.elements(copies ? wide : filling), {}, 1, false, Module::AttentionProjection});
+  memory.keep({.tensor = "values, filled up",
+               .bytes = size.elements(repeats ? filling : wide),
+               .modules = Module::Op,
+               .saved_by = Module::CoreAttention});
+  memory.keep({.tensor = "attention's output, filled up",
+               .bytes = size.elements(copies ? wide : filling),
+               .saved_by = Module::AttentionProjection});
   memory.backward_temporary += size.elements(2 * filling - (copies && !plan.splits_backward() ? size.output : 0));
 }
 
 // The product behind attention keeps the output itself, which attention's backward reads, too; with delayed scales its own rounded one beside it.
 void add_rounded_output(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   if (size.rounded < 1 && plan.workload.precision.scales() == ScaleRecipe::Delayed)
-    memory.keep({"attention's output, rounded", size.read(size.output), {}, 1, false, Module::AttentionProjection});
+    memory.keep({.tensor = "attention's output, rounded", .bytes = size.read(size.output), .saved_by = Module::AttentionProjection});
 }
 
 void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const ModelConfig& config, const ParallelPlan& plan) {
@@ -146,13 +153,19 @@ void add_usual_attention(SegmentMemory& memory, const SegmentSizes& size, const 
   const std::int64_t joint = size.query + size.key_value;
   memory.keep_normalized(size.read(size.normalized), size.keeps_first);
   const bool repeats = repeats_keys(size, plan), frees_narrow = repeats && habits_of(plan.cluster).by_operator;
-  memory.keep({"queries, keys, values", frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(), Module::Op,
-               frees_narrow ? 0 : real(size.key_value / 2) / real(joint), false, Module::CoreAttention});
+  memory.keep({.tensor = "queries, keys, values",
+               .bytes = frees_narrow || size.head.made_before ? size.elements(size.query) : size.operands(),
+               .modules = Module::Op,
+               .by_op = frees_narrow ? 0 : real(size.key_value / 2) / real(joint),
+               .saved_by = Module::CoreAttention});
   if (frees_narrow && plan.recomputed_modules().has(Module::Op))
     memory.keep({"values before they are repeated", size.elements(size.key_value / 2)});
   if (repeats)
-    memory.keep({"keys and values of all heads", size.elements(size.query + size.output), Module::Op, 1, false, Module::CoreAttention});
-  memory.keep({"attention's output", size.elements(kept_output(size, plan)), {}, 1, false, Module::AttentionProjection});
+    memory.keep({.tensor = "keys and values of all heads",
+                 .bytes = size.elements(size.query + size.output),
+                 .modules = Module::Op,
+                 .saved_by = Module::CoreAttention});
+  memory.keep({.tensor = "attention's output", .bytes = size.elements(kept_output(size, plan)), .saved_by = Module::AttentionProjection});
   add_rounded_output(memory, size, plan);
   const std::int64_t gate = size.head.gate / plan.mesh.tensor;
   memory.keep({"gate", size.elements(gate), Module::Op, kEverySecond});
@@ -177,17 +190,23 @@ void add_latent_attention(SegmentMemory& memory, const SegmentSizes& size, const
                      narrow = form.q_lora + form.kv_lora;
   memory.keep_normalized(size.rounded < 1 ? size.read(size.normalized) * std::int64_t{2} : size.normalized, size.keeps_first);
   if (form.is_sparse()) return add_sparse_attention(memory, size, plan);
-  memory.keep({"narrow vectors", size.elements(narrow), Module::Op, kEverySecond, false, Module::QkvProduct});
-  memory.keep({"narrow vectors, normalized", size.read(size.narrow_read) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
-               Module::MlaUpProjection | Module::Op, 1, false, Module::QkvProduct});
-  memory.keep(
-      {"queries, keys, values", size.elements(operands), Module::MlaUpProjection | Module::Op, kEverySecond, false, Module::CoreAttention});
-  memory.keep({"attention's output",
-               size.elements((kept_output(size, plan) > 0 ? output : 0) + (copies ? size.output : 0)),
-               {},
-               1,
-               false,
-               Module::AttentionProjection});
+  memory.keep({.tensor = "narrow vectors",
+               .bytes = size.elements(narrow),
+               .modules = Module::Op,
+               .by_op = kEverySecond,
+               .saved_by = Module::QkvProduct});
+  memory.keep({.tensor = "narrow vectors, normalized",
+               .bytes = size.read(size.narrow_read) + size.statistic * (size.tokens * (form.q_lora > 0 ? 2 : 1)),
+               .modules = Module::MlaUpProjection | Module::Op,
+               .saved_by = Module::QkvProduct});
+  memory.keep({.tensor = "queries, keys, values",
+               .bytes = size.elements(operands),
+               .modules = Module::MlaUpProjection | Module::Op,
+               .by_op = kEverySecond,
+               .saved_by = Module::CoreAttention});
+  memory.keep({.tensor = "attention's output",
+               .bytes = size.elements((kept_output(size, plan) > 0 ? output : 0) + (copies ? size.output : 0)),
+               .saved_by = Module::AttentionProjection});
   add_rounded_output(memory, size, plan);
   const bool copy_goes = copies && !plan.splits_backward();  // else it is left for Weight
   memory.backward_temporary = size.elements(operands + output - (copy_goes ? size.output : 0));

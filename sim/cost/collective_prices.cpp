@@ -35,14 +35,11 @@ double crossing(const CollectivePhase& phase, const GroupPlacement& group) {
 
 // The same into its pod, a rank's share of what may leave that at once: all groups of a pod do.
 double crossing_pods(const CollectivePhase& phase, const GroupPlacement& group, const std::vector<PodLevel>& pods) {
-  double most = 0;
-  for (std::size_t level = 0; level < pods.size(); ++level) {
+  return most_of_pods(group.in_pods, group.ranks, [&](std::size_t level) {
     const std::int32_t in_pod = group.in_pods[level];
-    if (in_pod == 0 || in_pod == group.ranks) continue;
     const double share = phase.messages <= 1 ? 1 / real(in_pod) : real(group.ranks - in_pod) / real(group.ranks - 1);
-    most = std::max(most, pods[level].oversubscription * share);
-  }
-  return most;
+    return pods[level].oversubscription * share;
+  });
 }
 
 RatioCurve::Coordinates payload_coordinate(Bytes payload) {

@@ -40,13 +40,22 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
       plan.sends_tokens() ? Modules() : Modules(Module::Op);  // by operators what crossed links is kept, and nothing else of experts
   memory.keep_normalized(size.normalized, size.keeps_first);
   memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
-  if (size.keeps_first) memory.keep({"rows of experts", size.read(rows(config.hidden)), copies, 1, false, Module::ExpertProduct});
-  memory.keep({"first products of experts", rows(gates * width), Module::Op, 1, plan.expert_overlap, Module::MoeActivation});
+  if (size.keeps_first)
+    memory.keep(
+        {.tensor = "rows of experts", .bytes = size.read(rows(config.hidden)), .modules = copies, .saved_by = Module::ExpertProduct});
+  memory.keep({.tensor = "first products of experts",
+               .bytes = rows(gates * width),
+               .modules = Module::Op,
+               .inside = plan.expert_overlap,
+               .saved_by = Module::MoeActivation});
   if (size.keeps_last)
     memory.keep({"activations of experts", size.read(rows(width)), Module::MoeActivation | Module::Op, 1, plan.expert_overlap});
   if (weights_apart)  // the product reads them for its weights' gradient
-    memory.keep({"activations before their weights", rows(width), Module::MoeActivation | Module::Op, 1, plan.expert_overlap,
-                 Module::MoeActivation});
+    memory.keep({.tensor = "activations before their weights",
+                 .bytes = rows(width),
+                 .modules = Module::MoeActivation | Module::Op,
+                 .inside = plan.expert_overlap,
+                 .saved_by = Module::MoeActivation});
   const bool inside = plan.expert_overlap && size.keeps_first;
   if (ways > 1) memory.keep({"rows that go back", rows((ways - 1) * config.hidden), copies, 1, inside});
   memory.keep({"shared experts", size.elements(gates * shared) + size.read(shared), Module::SharedExperts | Module::Op, kEverySecond});

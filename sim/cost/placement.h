@@ -3,8 +3,6 @@
 // Topology and DeviceMesh::group.
 #pragma once
 
-#include <algorithm>
-
 #include "sim/cluster/pods.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
@@ -17,7 +15,7 @@ struct GroupPlacement {
   OfPods<std::int32_t> in_pods{};  // and in its pods; 0: there is one for all
   bool spans_nodes() const { return on_node < ranks; }
   bool spans_pods() const {
-    return std::any_of(in_pods.begin(), in_pods.end(), [&](std::int32_t in_pod) { return in_pod > 0 && in_pod < ranks; });
+    return most_of_pods(in_pods, ranks, [](std::size_t) { return 1; }) > 0;
   }
 };
 

@@ -51,7 +51,8 @@ struct SegmentMemory {
   // What the norm in front put out, where the first product's input is kept.
   void keep_normalized(Bytes put_out, bool keeps_first) {
     entering = stream - (keeps_first ? put_out : Bytes{});
-    if (keeps_first) keep({"normalized", put_out, Module::LayerNorm | Module::Op, 1, false, Module::QkvProduct});
+    if (keeps_first)
+      keep({.tensor = "normalized", .bytes = put_out, .modules = Module::LayerNorm | Module::Op, .saved_by = Module::QkvProduct});
   }
 };
 

@@ -299,7 +299,7 @@ bool says_weights_in_fp32(const PrecisionPolicy& policy) { return is_sixteen_bit
 // DeepSpeed's own, which Accelerate leaves as they are.
 void settle_defaults_of_deepspeed(Draft& draft) {
   draft.shard.reset(), draft.replicate.reset();
-  draft.bucket_elements = draft.bucket_elements.value_or(500'000'000);
+  draft.bucket_elements = draft.bucket_elements.value_or(kBucketOfDeepSpeed);
   const bool has_file = said(draft, "deepspeed_config.deepspeed_config_file") != nullptr;
   if (draft.plan.zero_stage == 3 && !has_file && !draft.plan.offload_parameters) draft.plan.persistence_threshold = 100'000;
 }
@@ -324,7 +324,7 @@ void accelerate_habits(ParallelPlan& plan) {
   plan.workload.precision = plan.workload.precision.as_it_follows();
   if (is_plain(plan) && is_sixteen_bit(plan.workload.precision.compute()) && !plan.workload.precision.scales() && !plan.model.adapters)
     plan.workload.precision = cast_from_fp32(plan.workload.precision);
-  plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * std::int64_t{500'000'000} : Bytes(25 << 20);
+  plan.bucket_size = is_by_deepspeed(plan) ? plan.bytes(Numbers::Gradients) * kBucketOfDeepSpeed : Bytes(25 << 20);
   plan.prefetch = 1;
   plan.vocabulary_multiple = 128;
 }

@@ -399,7 +399,7 @@ void settle_deepspeed(Draft& draft) {
   settle_codecs(draft);
   settle_persistence(draft);
   if (!draft.bucket_elements)  // the Trainer and Accelerate fill it in (transformers: integrations/deepspeed.py)
-    draft.bucket_elements = is_auto("zero_optimization.reduce_bucket_size") ? plan.model.hidden * plan.model.hidden : 500'000'000;
+    draft.bucket_elements = is_auto("zero_optimization.reduce_bucket_size") ? plan.model.hidden * plan.model.hidden : kBucketOfDeepSpeed;
   if (draft.global_batch && plan.mesh.tensor > 1) {
     draft.notes.push_back({"train_batch_size",
                            fmt::format("counts the {} ranks of a tensor group apart, which read the same samples", plan.mesh.tensor),

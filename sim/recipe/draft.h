@@ -26,6 +26,8 @@ struct RecipeContext {
   Texts given{};                          // variables of a script
 };
 
+inline constexpr std::int64_t kBucketOfDeepSpeed = 500'000'000;  // elements, where reduce_bucket_size is not said
+
 // Degrees and batch as the file counts them, put together by complete_draft().
 struct Draft {
   ParallelPlan plan;

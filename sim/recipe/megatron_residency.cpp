@@ -1,9 +1,11 @@
 #include "sim/recipe/megatron_residency.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <sstream>
+
+#include "sim/recipe/megatron_words.h"
 
 namespace sim {
 namespace {
@@ -15,19 +17,11 @@ constexpr std::string_view kOffloads = "fine-grained-activation-offloading", kMo
 
 void read_offloaded_modules(const Value& v, Draft& d) {
   if (!flag_of(d, std::string(kOffloads), false)) return;
-  std::string unread;
-  std::istringstream names(v.text());
-  for (std::string name; names >> name;) {
-    std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
-    const std::optional<Module> module = module_named(name);
-    if (name == "layer_input")
-      d.plan.offload_activations = true;
-    else if (module && kSentToHost.has(*module))
-      d.plan.offload_modules = d.plan.offload_modules | *module;
-    else
-      unread += " " + name;
-  }
-  if (!unread.empty()) v.lost(fmt::format("holds{}, which a plan has no word for", unread), "mind the memory of what they keep");
+  auto [modules, others] = modules_in(v.text(), kSentToHost);
+  d.plan.offload_modules = d.plan.offload_modules | modules;
+  if (std::erase(others, "layer_input") > 0) d.plan.offload_activations = true;
+  if (!others.empty())
+    v.lost(fmt::format("holds {}, which a plan has no word for", fmt::join(others, " ")), "mind the memory of what they keep");
 }
 
 void read_least_on_host(const Value& v, Draft& d) {
@@ -52,7 +46,10 @@ void settle_residency(Draft& draft) {
   for (const Violation& one : residency_violations(plan)) {
     const bool is_head = one.where == "/delay_head_wgrad";
     draft.lost.push_back({std::string(is_head ? kDefers : kModules), one.problem + "; the plan is without it", one.remedy});
-    is_head ? plan.delay_head_wgrad = 0 : (plan.offload_modules = {}, 0);
+    if (is_head)
+      plan.delay_head_wgrad = 0;
+    else
+      plan.offload_modules = {};
   }
 }
 

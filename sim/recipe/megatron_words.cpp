@@ -22,7 +22,7 @@ constexpr std::string_view kWholeIteration = "full_iteration";  // a scope; in l
 
 namespace {
 
-constexpr std::int64_t kUsualBucketOfDeepSpeed = 500'000'000, kUsualPrefetchOfDeepSpeed = 50'000'000;  // elements
+constexpr std::int64_t kUsualPrefetchOfDeepSpeed = 50'000'000;  // elements
 constexpr std::int64_t kUsualPersistenceOfDeepSpeed = 100'000;
 constexpr double kMostBucket = 1e15;
 
@@ -104,7 +104,7 @@ void read_others_of_document(const std::string& name, const std::string& text, D
 void read_deepspeed_document(const Value& v, Draft& d) {
   const auto document = d.documents.find(v.text());
   if (document == d.documents.end()) {
-    if (!d.bucket_elements) d.bucket_elements = kUsualBucketOfDeepSpeed;
+    if (!d.bucket_elements) d.bucket_elements = kBucketOfDeepSpeed;
     return d.unknown.push_back(
         {"deepspeed-config",
          fmt::format("{} is another file, which is not read; it might change stage, buckets, precision and batch", shown(v.text())),
@@ -121,7 +121,7 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   const long long stage = number_behind("stage");
   if (stage < 0 || stage > 3) return;
   const long long bucket = number_behind("reduce_bucket_size");
-  if (stage >= 1 && !d.bucket_elements) d.bucket_elements = bucket > 0 ? bucket : kUsualBucketOfDeepSpeed;
+  if (stage >= 1 && !d.bucket_elements) d.bucket_elements = bucket > 0 ? bucket : kBucketOfDeepSpeed;
   d.plan.zero_stage = static_cast<std::int32_t>(stage);
   d.is_fsdp = stage >= 2;
   d.strategy = d.plan.zero_stage;
@@ -138,21 +138,24 @@ void read_context_algorithm(const Value& v, Draft& d) {
   d.plan.context_algorithm = v.text() == kHeads ? ContextAlgorithm::AllToAll : ContextAlgorithm::Ring;
 }
 
-// Attention's core alone is the program's default, and the plan's.
-
-void read_recomputed_modules(const Value& v, Draft& d) {
-  Modules modules;
-  std::string unread;
-  std::istringstream names(v.text());
+NamedModules modules_in(const std::string& text, Modules among) {
+  NamedModules found;
+  std::istringstream names(text);
   for (std::string name; names >> name;) {
     std::erase_if(name, [](char letter) { return std::string_view("[],'\"").find(letter) != std::string_view::npos; });
     const std::optional<Module> module = module_named(name);
-    if (module && kRecomputed.has(*module) && *module != Module::Op)
-      modules = modules | *module;
+    if (module && among.has(*module))
+      found.modules = found.modules | *module;
     else
-      unread += " " + name;
+      found.others.push_back(name);
   }
-  if (!unread.empty()) v.lost(fmt::format("holds{}, which a plan has no word for", unread), "mind their time and memory");
+  return found;
+}
+
+// Attention's core alone is the program's default, and the plan's.
+void read_recomputed_modules(const Value& v, Draft& d) {
+  const auto [modules, others] = modules_in(v.text(), kRecomputed.without(Module::Op));
+  if (!others.empty()) v.lost(fmt::format("holds {}, which a plan has no word for", fmt::join(others, " ")), "mind their time and memory");
   if (modules != Modules(Module::CoreAttention)) d.plan.recompute_scope.modules = modules;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sim/recipe/draft.h"
 
@@ -9,6 +10,12 @@ namespace sim {
 
 void read_context_algorithm(const Value& v, Draft& d);  // of MindSpeed
 void read_deepspeed_document(const Value& value, Draft& draft);
+// "core_attn moe_act", or as a list of YAML: what of it is among these, and the other names.
+struct NamedModules {
+  Modules modules;
+  std::vector<std::string> others;
+};
+NamedModules modules_in(const std::string& text, Modules among);
 void read_recomputed_modules(const Value& value, Draft& draft);
 std::string recomputed_modules(const ParallelPlan& plan);
 // attention-backend, or nothing: of kernels that it does not name, too. Read with transformer-impl, use-flash-attn and the fusion of softmax and mask.

@@ -12,7 +12,7 @@ namespace sim {
 namespace {
 
 constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatBatch = 16, kUsualChatLength = 512, kUsualCutoff = 2048, kOlderCutoff = 1024,
-                       kUsualLength = 1024, kUsualDeepSpeedBucket = 500'000'000;
+                       kUsualLength = 1024;
 
 bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
 bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
@@ -482,7 +482,7 @@ void settle_trainer(Draft& draft) {
   const ShardedBy whose = settle_layout(draft);
   if (whose == ShardedBy::DeepSpeed) {
     draft.shard.reset(), draft.replicate.reset();
-    draft.bucket_elements = draft.bucket_elements.value_or(kUsualDeepSpeedBucket);
+    draft.bucket_elements = draft.bucket_elements.value_or(kBucketOfDeepSpeed);
     draft.reduces_each = draft.plan.zero_stage >= 2;
     if (draft.scales_products)
       draft.lost.push_back({"fp8", "products of fewer bits beside DeepSpeed; the plan has none", "mind time and memory"});

@@ -422,11 +422,8 @@ void StageWriter::write_visit(const std::vector<Visit>& visits, std::size_t at) 
   for (const std::int32_t weights : renewed)
     if (sim::at(program_.tasks, weights).stream != Stream::Compute) program_.edges.emplace_back(weights, static_cast<std::int32_t>(first));
   if (visit.action.kind == ActionKind::Forward && has_input_on_host(visit)) keep_on_host(visit, 0, stream_bytes(before(visit.layer)));
-  if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit)) {
-    const auto input = inputs_.find({visit.layer, visit.action.microbatch, 0});
-    program_.edges.emplace_back(input->second.fetched, static_cast<std::int32_t>(first));
-    inputs_.erase(input);
-  }
+  if (visit.action.kind == ActionKind::Backward && has_input_on_host(visit))
+    program_.edges.emplace_back(take_inputs(visit, 0), static_cast<std::int32_t>(first));
   if (visit.closes) send(visit);
   reshard(visits, at);
   reduce_ready(visit);
