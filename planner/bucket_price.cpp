@@ -1,5 +1,7 @@
 #include "planner/bucket_price.h"
 
+#include <algorithm>
+
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/wire_tasks.h"
 
@@ -124,6 +126,8 @@ BucketPrice BucketPricer::price() const {
                      .chunk = bucket_.chunk,
                      .tied = bucket_.tied,
                      .shared = sim::is_reduced(bucket_, plan_),
+                     .frozen = bucket_.frozen,
+                     .delayed = std::ranges::any_of(bucket_.slots, [&](const auto& slot) { return plan_.delays_weights(slot.layer); }),
                      .persistent = bucket_.persistent,
                      .update = {}};
   if (!bucket_.frozen)

@@ -71,7 +71,9 @@ class Templates {
   }
 
  private:
-  inline static const std::set<sim::WholeBackwards::Place> kNone, kFirst{{sim::StageIndex(0), sim::ChunkIndex(0), sim::MicrobatchIndex(0)}};
+  // Of no order: what a place in one keeps longer (NextBackwards, delay_head_wgrad) is none of a bound.
+  static constexpr sim::MicrobatchIndex kAny{std::numeric_limits<std::int32_t>::max()};
+  inline static const std::set<sim::WholeBackwards::Place> kNone, kFirst{{sim::StageIndex(0), sim::ChunkIndex(0), kAny}};
   static sim::TaskGraph one_device(const sim::ParallelPlan& plan) {
     sim::TaskGraphBuilder builder;
     builder.add_device(
@@ -81,7 +83,7 @@ class Templates {
   sim::Task task(LayerIndex layer, Phase phase, const sim::Piece& piece) const {
     return {.key = {.stage = sim::StageIndex(0),
                     .chunk = sim::ChunkIndex(0),
-                    .microbatch = sim::MicrobatchIndex(0),
+                    .microbatch = kAny,
                     .layer = layer,
                     .phase = phase,
                     .operation = piece.operation,
@@ -118,7 +120,7 @@ class Templates {
   LayerMemory backward(LayerIndex layer, Bytes& recompute_peak) const {
     Walk walk;
     if (plan_.offload_activations && is_block(layer)) move_input(walk, layer, Phase::Backward);
-    const bool is_spared = plan_.recompute == sim::Recompute::Full && !plan_.recomputes(layer, sim::MicrobatchIndex(0));
+    const bool is_spared = plan_.recompute == sim::Recompute::Full && !plan_.recomputes(layer, kAny);
     std::set<std::int32_t> moved;
     if (!is_spared) follow_with_inputs(walk, layer, Phase::Recompute, recompute_pieces(model_, plan_, layer), moved);
     recompute_peak = walk.end_phase();
@@ -164,7 +166,14 @@ ActivationMemory made(const sim::ModelGraph& model, const sim::ParallelPlan& pla
 
 }  // namespace
 
+bool weights_in_turn(const sim::ParallelPlan& plan) { return plan.expert_overlap && plan.delay_wgrad && !plan.order_splits_backward(); }
+
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
+  if (weights_in_turn(plan)) {
+    sim::ParallelPlan at_once = plan;
+    at_once.delay_wgrad = false;
+    return activation_memory(model, at_once);
+  }
   if ((plan.zero_stage == 0 && !sim::drops_gradients(plan)) || sim::follows_units(plan))
     return made(model, plan);  // units: by operators, which hang on the stage
   sim::ParallelPlan unsharded = plan;

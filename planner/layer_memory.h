@@ -32,6 +32,8 @@ struct ActivationMemory {
   sim::ByLayerKind<LayerMemories> spared, spared_whole;  // of blocks, or microbatches, that recompute_scope leaves out; else empty
   bool messages_held = false;                            // activations come into a place that is resident, and gradients that leave stay
 };
+// Whether gradients of weights run piece by piece beside the backward of the layers below: how long they wait is not known, and none of a bound.
+bool weights_in_turn(const sim::ParallelPlan& plan);
 ActivationMemory activation_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan);
 
 // Depends on mesh, cut, chunks, ZeRO stage and on whether each microbatch is reduced. By stage.

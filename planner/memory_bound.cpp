@@ -36,7 +36,7 @@ struct ActionMemory {
 // Which run of the chunk an action is: the first takes what stays for the step (gradients that are reduced last, kept units), the last frees it.
 struct Run {
   bool first = false, last = false;
-  bool near = false;                   // neighbours keep the weights since a forward
+  bool left = false;                   // by a forward: weights that neighbours keep, or that all have until the backward
   bool whole = false;                  // though the schedule splits backwards
   sim::MicrobatchIndex microbatch{0};  // where it matters; else the first
 };
@@ -57,7 +57,7 @@ class StageWalk {
         keeps_near_(gathers_ && plan.reshard_after_forward && plan.mesh.reshard > 1),
         placement_(plan.placement()),
         shape_(plan.pipeline_shape()),
-        splits_backward_(plan.splits_backward()),
+        splits_backward_(plan.splits_backward() && !weights_in_turn(plan)),
         frees_gradients_(weights != nullptr &&
                          (plan.offload_parameters || (plan.optimizer_in_backward && !sim::follows_units(plan)) ||
                           (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_gradients && !sim::follows_units(plan)))),
@@ -75,18 +75,18 @@ class StageWalk {
 
  private:
   struct Backwards {
-    std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][is near]
+    std::array<std::array<std::array<ActionMemory, 2>, 2>, 2> backward;  // [is first][is last][are left]
     std::array<ActionMemory, 2> weight;                                  // [is last]
   };
   struct Runs {
-    std::array<std::array<ActionMemory, 2>, 2> forward;  // [is first][is near]
+    std::array<std::array<ActionMemory, 2>, 2> forward;  // [takes what stays][are left]
     std::array<Backwards, 2> backwards;                  // [is whole]
   };
   struct Chunk {
     std::array<Runs, 2> runs;            // [is exempt]
     std::array<std::int64_t, 3> done{};  // by kind
     Bytes sums{}, standing{};            // of gradients, before they are reduced; of them alive now
-    bool near = false;
+    bool left = false;
   };
   Chunk chunk(sim::ChunkIndex index) const;
   Runs runs(sim::ChunkIndex index, sim::MicrobatchIndex microbatch) const;
@@ -103,9 +103,9 @@ class StageWalk {
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemories& memories(LayerIndex layer, const Run& run) const {
-    const bool is_spared = spares_some_ && !plan_.recomputes(layer, run.microbatch);
-    if (is_spared) return (run.whole ? activations_.spared_whole : activations_.spared)[model_.kind(layer)];
-    return (run.whole ? activations_.whole : activations_.layers)[model_.kind(layer)];
+    const bool is_spared = spares_some_ && !plan_.recomputes(layer, run.microbatch), whole = run.whole && splits_backward_;
+    if (is_spared) return (whole ? activations_.spared_whole : activations_.spared)[model_.kind(layer)];
+    return (whole ? activations_.whole : activations_.layers)[model_.kind(layer)];
   }
   LayerRange unit_of(LayerIndex layer, ActionKind kind) const {  // layers whose weights come and go together
     const LayerRange alone{layer, LayerIndex(layer.value() + 1)};
@@ -127,6 +127,7 @@ class StageWalk {
     if (!keeps_near_ || unit.begin <= chunk.begin || unit.end >= chunk.end) return {};
     return weights_->of_all_shards[unit.begin.position()] / std::int64_t{plan_.mesh.reshard};
   }
+  std::vector<bool> leaves() const { return keeps_near_ || each_pass_ ? std::vector{false, true} : std::vector{false}; }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_->by_layer.size(); }
 
   const sim::ModelGraph& model_;
@@ -190,7 +191,8 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
   };
   const std::int32_t step = forward ? 1 : -1;
   const bool takes = !(forward && activations_.messages_held), gives = forward || !activations_.messages_held;
-  Bytes alive = takes ? message(virtual_stage - step) : Bytes{};
+  const Bytes came = takes ? message(virtual_stage - step) : Bytes{};
+  Bytes alive = came;
   for (LayerIndex layer = all.first_layer;; layer = LayerIndex(layer.value() + step)) {
     const LayerRange unit = unit_of(layer, kind);
     const bool goes_back = model_.goes_back(layer);  // else its weights may go with the last forward: none are counted
@@ -200,13 +202,14 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     const bool in_last_unit = low <= all.last_layer && all.last_layer <= high;
     const Bytes gathered =
         weight || (!forward && !goes_back) ? Bytes{} : passing_unit(unit) + (in_last_unit ? Bytes{} : coming_unit(after));
-    if (run.near && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
-    if ((run.first || each_pass_) && forward && opens && keeps_units) alive += weights;
+    if (run.left && opens && !in_last_unit) alive -= kept(unit_of(after, kind), range);
+    if (run.first && forward && opens && keeps_units) alive += weights;
     const LayerMemories& of_layer = memories(layer, run);
     const LayerMemory& memory = of_kind(of_layer, kind);
     const Bytes made_again = !weight && plan_.makes_input_again(layer, run.microbatch) ? of_layer.received : Bytes{};
     if (!forward) alive += made_again;
-    const Bytes before_gradients = alive + of_layer.recompute_peak + gathered;
+    const Bytes awaited = layer == all.first_layer ? came : Bytes{};  // what is made again does not wait for it
+    const Bytes before_gradients = alive - awaited + of_layer.recompute_peak + gathered;
     if (kind == ActionKind::Backward && takes_gradients_) {
       if (run.first) alive += weights_->tied_gradients[layer.position()];
       if (run.first || reduces_each_) alive += weights_->gradients_begin[layer.position()];
@@ -220,7 +223,7 @@ ActionMemory StageWalk::action(sim::ChunkIndex chunk, ActionKind kind, Run run) 
     alive += memory.change;
     if (forward) alive -= made_again;
     if (forward && closes) alive += kept(unit, range);
-    if ((run.last || each_pass_) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
+    if ((each_pass_ ? run.left : run.last) && kind == ActionKind::Backward && closes && keeps_units) alive -= weights;
     if ((run.last || reduces_each_) && !forward && completes && frees_gradients_) alive -= weights_->gradients_end[layer.position()];
     if (is_last) break;
   }
@@ -232,9 +235,9 @@ StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, sim::Microbatch
   Backwards all;
   for (const bool last : {false, true}) {
     for (const bool first : {false, true})
-      for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
-        all.backward[first][last][near] =
-            action(index, ActionKind::Backward, {.first = first, .last = last, .near = near, .whole = whole, .microbatch = microbatch});
+      for (const bool left : leaves())
+        all.backward[first][last][left] =
+            action(index, ActionKind::Backward, {.first = first, .last = last, .left = left, .whole = whole, .microbatch = microbatch});
     if (splits_backward_) all.weight[last] = action(index, ActionKind::Weight, {.last = last, .whole = whole, .microbatch = microbatch});
   }
   return all;
@@ -243,8 +246,8 @@ StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, sim::Microbatch
 StageWalk::Runs StageWalk::runs(sim::ChunkIndex index, sim::MicrobatchIndex microbatch) const {
   Runs runs;
   for (const bool first : {false, true})
-    for (const bool near : keeps_near_ ? std::vector{false, true} : std::vector{false})
-      runs.forward[first][near] = action(index, ActionKind::Forward, {.first = first, .near = near, .microbatch = microbatch});
+    for (const bool left : leaves())
+      runs.forward[first][left] = action(index, ActionKind::Forward, {.first = first, .left = left, .microbatch = microbatch});
   runs.backwards[false] = backwards(index, microbatch, false);
   if (!whole_.empty()) runs.backwards[true] = backwards(index, microbatch, true);
   return runs;
@@ -262,10 +265,10 @@ const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim:
   const Chunk& chunk = chunks[action.chunk.position()];
   const Runs& runs = chunk.runs[is_exempt(action)];
   const std::int64_t done = sim::at(chunk.done, action.kind);
-  if (action.kind == ActionKind::Forward) return runs.forward[done == 0][chunk.near];
+  if (action.kind == ActionKind::Forward) return runs.forward[each_pass_ ? !chunk.left : done == 0][chunk.left];
   const Backwards& backwards = runs.backwards[is_whole(action)];
   if (action.kind == ActionKind::Weight) return backwards.weight[done + 1 == pieces_];
-  return backwards.backward[done == 0][done + 1 == pieces_][chunk.near];
+  return backwards.backward[done == 0][done + 1 == pieces_][chunk.left];
 }
 
 // No run takes or frees what others do not.
@@ -309,7 +312,7 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
       alive -= std::exchange(chunk.standing, Bytes{});
       chunk.sums = {};
     }
-    if (order[at].kind != ActionKind::Weight) chunk.near = keeps_near_ && order[at].kind == ActionKind::Forward;
+    if (order[at].kind != ActionKind::Weight) chunk.left = (keeps_near_ || each_pass_) && order[at].kind == ActionKind::Forward;
     Bytes next_unit{};
     if (gathers_ && at + 1 < order.size() && order[at + 1].kind != ActionKind::Weight) {
       const LayerIndex next_layer = next(chunks, order[at + 1]).first_layer;

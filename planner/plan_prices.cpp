@@ -184,7 +184,11 @@ std::vector<Stretch> Pricer::stretches(const sim::Task& of, const std::vector<si
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   LayerPrice price;
   const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
-  const auto task = [&](Phase phase) { return sim::Task{.key = {.stage = stage, .slice = slice, .layer = layer, .phase = phase}}; };
+  const bool delays = plan_.delays_weights(layer);
+  const auto microbatch = delays ? sim::MicrobatchIndex(0) : sim::MicrobatchIndex::none();  // of a bound: one that delays them
+  const auto task = [&](Phase phase) {
+    return sim::Task{.key = {.stage = stage, .microbatch = microbatch, .slice = slice, .layer = layer, .phase = phase}};
+  };
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) { return pieces(task(phase), of, price.computing); };
   price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
   price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
@@ -193,7 +197,7 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
     price.backward_stretches = stretches(task(Phase::Backward), backward_pieces(model_, plan_, layer));
     price.forward_in_turn = in_turn(price.forward_stretches), price.backward_in_turn = in_turn(price.backward_stretches);
   }
-  if (plan_.splits_backward()) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
+  if (plan_.splits_backward() || delays) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
   price.again = -price.computing;
   if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
   price.again += price.computing;
@@ -273,8 +277,7 @@ StageStepPrices Pricer::step(StageIndex stage) const {
   const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
   };
-  if (plan_.sequence_parallel || replicated > 0)
-    prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, widest * replicated);
+  if (replicated > 0) prices.replicated_sum = task(Phase::Gradients, Operation::AllReduce, MeshAxis::Tensor, widest * replicated);
   prices.norm_part = pace({.key = {.stage = stage, .phase = Phase::Step, .operation = Operation::NormPart}});
   if (plan_.mesh.ranks() > 1) prices.world_sum = task(Phase::Step, Operation::AllReduce, MeshAxis::World, sim::kStepSummary);
   return prices;

@@ -17,7 +17,7 @@
 namespace planner {
 
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
-  PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where the schedule splits it off
+  PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where it is split off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
   sim::SimTime again{};                                    // of that, what `recompute` takes
   // Of expert_overlap, whose exchanges `forward` and `backward` leave out: with them.
@@ -46,6 +46,8 @@ struct BucketPrice {
   sim::ChunkIndex chunk;
   bool tied = false;
   bool shared = false;      // by several ranks: reduced, gathered
+  bool frozen = false;      // gathered alone
+  bool delayed = false;     // has weights of the head whose gradients wait for the last backward
   bool persistent = false;  // stage 3: whole all the time, gathered behind the update alone
   bool stays_near = false;  // after forward: among neighbours, who gather it for less
   Exchange forward_gather{}, backward_gather{}, near_forward_gather{}, near_backward_gather{};  // stage 3: of its weights

@@ -58,7 +58,8 @@ class Replay {
   const TransferPrices& transfers(const ReplayStage& stage, const StageAction& action) const;
 
   bool is_handed(const ReplayStage& stage, const StageAction& action, std::int32_t virtual_stage, std::int32_t steps) const;
-  bool reads_weights(const Visit& visit) const;
+  std::span<const std::size_t> read_by(const ReplayStage& stage, const Visit& visit) const;
+  bool may_stay(const ReplayStage& stage, std::size_t bucket) const;
   bool advance(ReplayStage& stage);
   void act(ReplayStage& stage, const StageAction& action, SimTime arrived);
   void wait_for_tokens(ReplayStage& stage, const StageAction& action, Since since);
@@ -67,9 +68,12 @@ class Replay {
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
   std::optional<Visit> behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const;
   SimTime gather_ahead(ReplayStage& stage, const Visit& visit);
-  std::int32_t left_in_unit(const Visit& visit) const;
+  std::int32_t left_in_unit(const ReplayStage& stage, const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
-  void reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer);
+  SimTime weights_done(ReplayStage& stage, const Visit& visit);
+  void reduce_ready(ReplayStage& stage, const Visit& visit);
+  void delayed_weights();
+  void reduce(ReplayStage& stage, std::size_t bucket, SimTime done);
   void step_in_backward(ReplayStage& stage, const BucketPrice& bucket, SimTime reduced);
   void add_on_host(ReplayStage& stage, std::size_t bucket, SimTime reduced);
   void copy_to_host(ReplayStage& stage, std::size_t bucket, SimTime after);
@@ -123,14 +127,15 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
 SimTime Replay::perform(ReplayStage& stage, Stream stream, SimTime after, SimTime duration) {
   SimTime& stream_free = free(stage, stream);
   stream_free = std::max(stream_free, after) + duration;
-  if (stream == Stream::Compute) stage.computed = stream_free;
   return stream_free;
 }
 
+// Where there is no task nothing waits, or ends later.
 SimTime Replay::compute(ReplayStage& stage, SimTime after, const PacedTime& tasks) {
-  if (!is_paced_) return perform(stage, Stream::Compute, after, tasks.time);
+  if (tasks.issued == kNever) return stage.computed;
   SimTime& device = free(stage, Stream::Compute);
   Paces paces{.device = std::max(device, after), .host = stage.host};
+  if (!is_paced_) return stage.computed = device = paces.device + tasks.time;
   paces.take(tasks);
   stage.host = paces.host;
   return stage.computed = device = paces.device;
@@ -177,6 +182,7 @@ bool Replay::advance(ReplayStage& stage) {
 
 void Replay::act(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
+  if (action.kind == ActionKind::Backward) chunk.went_back = std::max(free(stage, Stream::Compute), arrived);
   const bool is_last = action.kind == completes_gradients_ && --chunk.actions_left == 0;
   const bool reduces = action.kind == completes_gradients_ && (is_last || reduces_each_ || adds_on_host_) && (reduces_ || offloads_);
   if (plan_.optimizer_in_backward && action.kind == completes_gradients_) return run_layers(stage, action, arrived);
@@ -238,9 +244,9 @@ std::optional<Replay::Visit> Replay::behind(const ReplayStage& stage, const Visi
   return first_visit(stage, (*stage.order)[action]);
 }
 
-// Visits of its action that a unit has left, this one included.
-std::int32_t Replay::left_in_unit(const Visit& visit) const {
-  if (plan_.layers_per_unit == 1 || visit.kind == ActionKind::Weight) return 1;
+// Visits of its action that a unit has left, this one included; what reads no weights stands alone.
+std::int32_t Replay::left_in_unit(const ReplayStage& stage, const Visit& visit) const {
+  if (plan_.layers_per_unit == 1 || read_by(stage, visit).empty()) return 1;
   const sim::LayerRange unit = sim::unit_of(plan_, visit.layer);
   return visit.kind == ActionKind::Forward ? unit.end.value() - visit.layer.value() : visit.layer.value() - unit.begin.value() + 1;
 }
@@ -248,6 +254,7 @@ std::int32_t Replay::left_in_unit(const Visit& visit) const {
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   Visit visit = first_visit(stage, action);
+  if (turn_of(plan_, *stage.order, stage.next).begin == stage.next) stage.turn_begin = stage.computed;
   std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
   for (; left > 0; --left) {
     std::size_t now = stage.next;
@@ -258,14 +265,15 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
     compute(stage, std::max(arrived, gathered), time_of(layer, visit.kind));
     if (left == 1 && visit.kind != ActionKind::Weight) send(stage, action);
     if (gathers_) reshard(stage, visit, next ? &*next : nullptr);
-    if (visit.kind == completes_gradients_ && (reduces_each_ || adds_on_host_ || chunk.actions_left == 0))
-      reduce_ready(stage, chunk, visit.layer);
+    if (visit.kind == completes_gradients_ && (reduces_each_ || adds_on_host_ || chunk.actions_left == 0)) reduce_ready(stage, visit);
     if (next) visit = *next;
   }
 }
 
-bool Replay::reads_weights(const Visit& visit) const {
-  return visit.kind == ActionKind::Forward || (visit.kind == ActionKind::Backward && model_.goes_back(visit.layer));
+// The buckets whose weights a visit reads.
+std::span<const std::size_t> Replay::read_by(const ReplayStage& stage, const Visit& visit) const {
+  const bool reads = visit.kind == ActionKind::Forward || (visit.kind == ActionKind::Backward && model_.goes_back(visit.layer));
+  return reads ? sim::at(stage.chunks, visit.chunk).buckets_of(visit.layer) : std::span<const std::size_t>{};
 }
 
 // Of the visit, and of as many units behind it as the plan says, in its action and those behind.
@@ -274,47 +282,68 @@ SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
   std::size_t action = stage.next;
   std::optional<Visit> coming = visit;
   for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit) {
-    coming = behind(stage, *coming, left_in_unit(*coming), action);
+    coming = behind(stage, *coming, left_in_unit(stage, *coming), action);
     if (coming) gather(stage, *coming);
   }
   return gathered;
 }
 
-// Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there.
+// Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there. Of actions that run in turn each
+// may begin a gather at any time, and computes while another's is under way: none is known to wait.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
-  if (!reads_weights(visit)) return {};
-  const ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
+  const bool in_turn = !turn_of(plan_, *stage.order, stage.next).is_alone();
+  const SimTime since = in_turn ? stage.turn_begin : stage.computed;
   const std::vector<BucketPrice>& prices = sim::at(prices_.steps, stage.index).buckets;
   SimTime all{};
-  for (const std::size_t bucket : chunk.buckets_of(visit.layer)) {
+  for (const std::size_t bucket : read_by(stage, visit)) {
     SimTime& there = stage.gathered[bucket];
     if (there == kNotYet) {
       const Exchange& gather = gather_of(prices[bucket], visit.kind, stage.near[bucket]);
-      there = plan_.offload_parameters ? perform(stage, Stream::ToDevice, stage.computed, prices[bucket].bring) : stage.computed;
+      there = plan_.offload_parameters ? perform(stage, Stream::ToDevice, since, prices[bucket].bring) : since;
       if (gather.time.count() > 0) there = perform(stage, Stream::Gather, std::max(there, stage.host), gather.time);
       stage.load += gather.load;
     }
     if (plan_.kept_until == sim::KeptUntil::Backward) stage.near[bucket] = false;
     all = std::max(all, there);
   }
-  return all;
+  return in_turn ? SimTime{} : all;
+}
+
+// Of actions that run in turn: what one behind it reads, or what comes behind all of them.
+bool Replay::may_stay(const ReplayStage& stage, std::size_t bucket) const {
+  const std::vector<StageAction>& order = *stage.order;
+  const Turn turn = turn_of(plan_, order, stage.next);
+  if (turn.is_alone()) return false;
+  const auto holds = [&](std::span<const std::size_t> buckets) { return std::ranges::find(buckets, bucket) != buckets.end(); };
+  for (std::size_t at = stage.next + 1; at < turn.end; ++at)
+    if (order[at].kind == ActionKind::Forward && holds(stage.chunks[order[at].chunk.position()].buckets)) return true;
+  return turn.end < order.size() && holds(read_by(stage, first_visit(stage, order[turn.end])));
 }
 
 void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
   if (!plan_.reshard_after_forward) return;  // stays until its last use: no gather follows
-  const auto buckets = [&](const Visit& of) {
-    return reads_weights(of) ? sim::at(stage.chunks, of.chunk).buckets_of(of.layer) : std::span<const std::size_t>{};
-  };
-  const std::span<const std::size_t> kept = next == nullptr ? std::span<const std::size_t>{} : buckets(*next);
-  for (const std::size_t bucket : buckets(visit))
-    if (std::ranges::find(kept, bucket) == kept.end()) {
+  const std::span<const std::size_t> kept = next == nullptr ? std::span<const std::size_t>{} : read_by(stage, *next);
+  for (const std::size_t bucket : read_by(stage, visit))
+    if (std::ranges::find(kept, bucket) == kept.end() && !may_stay(stage, bucket)) {
       stage.gathered[bucket] = kNotYet;
       const bool keeps = visit.kind == ActionKind::Forward || plan_.kept_until == sim::KeptUntil::Step;
       stage.near[bucket] = keeps && sim::at(prices_.steps, stage.index).buckets[bucket].stays_near;
     }
 }
 
-void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex layer) {
+// Weight gradients that are delayed run beside the backward of the layers below, as soon as that of their own has ended.
+SimTime Replay::weights_done(ReplayStage& stage, const Visit& visit) {
+  if (visit.kind != ActionKind::Weight || !plan_.expert_overlap) return stage.computed;
+  ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
+  const LayerPrice& layer = price(stage, visit.layer);
+  chunk.went_back += layer.backward.time;
+  return chunk.went_back + layer.weight.time;
+}
+
+void Replay::reduce_ready(ReplayStage& stage, const Visit& visit) {
+  const LayerIndex layer = visit.layer;
+  ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
+  const SimTime done = weights_done(stage, visit);
   const StageStepPrices& step = sim::at(prices_.steps, stage.index);
   const std::vector<BucketPrice>& buckets = step.buckets;
   if (!reduces_ && !offloads_ && !plan_.optimizer_in_backward) return;
@@ -322,17 +351,39 @@ void Replay::reduce_ready(ReplayStage& stage, ReplayChunk& chunk, LayerIndex lay
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
     if (bucket.ready_after != layer || bucket.tied) return;
-    const SimTime ready = std::max(stage.computed, stage.host);
-    const SimTime reduced = perform(stage, Stream::Reduce, ready, bucket.reduction(reduces_each_ && !adds_on_host_));
-    stage.load += bucket.reduce.load;
-    stage.load += bucket.replica_sum.load;
-    if (plan_.optimizer_in_backward)
-      step_in_backward(stage, bucket, reduced);
-    else if (adds_on_host_)
-      add_on_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
-    else if (!step.replicated_sum && chunk.actions_left == 0)
-      copy_to_host(stage, chunk.next_bucket, bucket.shared ? reduced : stage.computed);
+    if (!bucket.frozen && !bucket.delayed) reduce(stage, chunk.next_bucket, done);
   }
+}
+
+// Behind the stage's last backward (StageWriter::write_delayed_weights).
+void Replay::delayed_weights() {
+  const LayerIndex head = model_.head();
+  if (!plan_.delays_weights(head)) return;
+  for (ReplayStage& stage : stages_) {
+    if (!plan_.owns(sim::StageIndex(stage.index), head)) continue;
+    const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
+    for (std::int64_t left = std::min<std::int64_t>(plan_.delay_head_wgrad, plan_.num_microbatches()); left > 0; --left) {
+      compute(stage, SimTime{}, price(stage, head).weight);
+      for (std::size_t bucket = 0; bucket < buckets.size(); ++bucket)
+        if (buckets[bucket].delayed && !buckets[bucket].tied && !buckets[bucket].frozen && (reduces_each_ || adds_on_host_ || left == 1))
+          reduce(stage, bucket, stage.computed);
+    }
+  }
+}
+
+void Replay::reduce(ReplayStage& stage, std::size_t index, SimTime done) {
+  const StageStepPrices& step = sim::at(prices_.steps, stage.index);
+  const BucketPrice& bucket = step.buckets[index];
+  const SimTime ready = std::max(done, stage.host);
+  const SimTime reduced = perform(stage, Stream::Reduce, ready, bucket.reduction(reduces_each_ && !adds_on_host_));
+  stage.load += bucket.reduce.load;
+  stage.load += bucket.replica_sum.load;
+  if (plan_.optimizer_in_backward)
+    step_in_backward(stage, bucket, reduced);
+  else if (adds_on_host_)
+    add_on_host(stage, index, bucket.shared ? reduced : done);
+  else if (!step.replicated_sum && sim::at(stage.chunks, bucket.chunk.value()).actions_left == 0)
+    copy_to_host(stage, index, bucket.shared ? reduced : done);
 }
 
 // Behind its sum, beside the backward of the layers below; where nobody reduces it, in front of them.
@@ -401,7 +452,8 @@ void Replay::finish_gradients() {
 void Replay::copy_rest_to_host() {
   for (ReplayStage& stage : stages_)
     for (std::size_t bucket = 0; offloads_ && bucket < stage.on_host.size(); ++bucket)
-      if (stage.on_host[bucket] == kNotYet) copy_to_host(stage, bucket, std::max(stage.computed, free(stage, Stream::Reduce)));
+      if (stage.on_host[bucket] == kNotYet && !sim::at(prices_.steps, stage.index).buckets[bucket].frozen)
+        copy_to_host(stage, bucket, std::max(stage.computed, free(stage, Stream::Reduce)));
 }
 
 // When its new weights are on the device.
@@ -426,6 +478,7 @@ SimTime Replay::step() {
     const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
     SimTime updates{};
     for (std::size_t bucket = 0; bucket < buckets.size() && !plan_.optimizer_in_backward; ++bucket) {
+      if (buckets[bucket].frozen) continue;
       const SimTime updated = update(stage, bucket, agreed), gather = buckets[bucket].weights_gather;
       if (gather.count() > 0) perform(stage, Stream::Gather, std::max(updated, stage.host), gather);
       updates += buckets[bucket].update.time;
@@ -444,6 +497,7 @@ SimTime Replay::run() && {
     for (ReplayStage& stage : stages_)
       while (advance(stage)) moved = true;
   }
+  delayed_weights();
   finish_gradients();
   copy_rest_to_host();
   return step();

@@ -3,7 +3,7 @@
 //
 // Admissible: streams run in issue order, hosts issue in that order, and dependencies are those of lower(), so every start is a maximum of sums of durations;
 // the engine's durations are never shorter (links are shared there), hence its step never is. Where nothing shares a link: equal.
-// Copies of block inputs to the host and back are left out: they only delay.
+// Copies of block inputs to the host and back are left out: they only delay. Of steps that cross their norm (crosses_norm) it is no bound: busiest_time is.
 #pragma once
 
 #include "planner/plan_prices.h"

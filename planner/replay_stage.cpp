@@ -85,6 +85,7 @@ void add_up_reductions(ReplayChunk& chunk, const Reducing& prices, const sim::Mo
   while (end < prices.buckets.size() && is_own(prices.buckets[end])) ++end;
   while (end-- > chunk.first_bucket) {
     const BucketPrice& bucket = prices.buckets[end];
+    if (bucket.frozen || bucket.delayed) continue;
     chunk.reductions += bucket.reduction(prices.each);
     chunk.reduction_load += bucket.reduce.load;
     chunk.reduction_load += bucket.replica_sum.load;
@@ -104,6 +105,21 @@ StageOrders stage_orders(const sim::ParallelPlan& plan) {
 
 bool is_pair(const std::vector<sim::StageAction>& order, std::size_t first) {
   return first + 1 < order.size() && order[first].kind == sim::ActionKind::Backward && order[first + 1].kind == sim::ActionKind::Forward;
+}
+
+Turn turn_of(const sim::ParallelPlan& plan, const std::vector<sim::StageAction>& order, std::size_t at) {
+  using enum sim::ActionKind;
+  const Turn alone{at, at + 1};
+  if (!plan.expert_overlap) return alone;
+  const auto is = [&](std::size_t one, sim::ActionKind kind) { return one < order.size() && order[one].kind == kind; };
+  std::size_t begin = at;
+  while (begin > 0 && at - begin < 2 && order[begin].kind != Backward) --begin;
+  if (order[begin].kind != Backward) return alone;
+  Turn turn{begin, begin + 1};
+  if (is(turn.end, Weight) && order[turn.end].microbatch == order[begin].microbatch && order[turn.end].chunk == order[begin].chunk)
+    ++turn.end;
+  if (is(turn.end, Forward)) ++turn.end;
+  return at < turn.end ? turn : alone;
 }
 
 bool gathers_units(const sim::ParallelPlan& plan) {

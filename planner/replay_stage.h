@@ -28,6 +28,7 @@ struct ReplayChunk {
   std::vector<PairTime> pairs;                     // of its backward, by the chunk of the forward; as far as they were asked for
   sim::SimTime forward_alone{}, backward_alone{};  // what they take one behind the other, up to the last kernel
   std::int32_t actions_left = 0;                   // that add to its gradients
+  sim::SimTime went_back{};                        // delay_wgrad: since when the layer that a weight action has come to has gone backward
   std::size_t first_bucket = 0, next_bucket = 0;   // of its own; the first one that is not reduced yet
   sim::SimTime reductions{};                       // of all its buckets, one after the other
   Paces reduced_after{kNever, kNever};             // the device, and the host, begin its backward: when the last of them ends
@@ -46,7 +47,8 @@ struct ReplayStage {
   const std::vector<sim::StageAction>* order = nullptr;
   std::size_t next = 0;
   std::array<sim::SimTime, sim::kNumStreams> free{};  // in order devices: all streams are the first
-  sim::SimTime pair_end{};                            // expert_overlap: when both that run in turn have ended
+  sim::SimTime turn_begin{};                          // expert_overlap: of the actions that run in turn
+  sim::SimTime pair_end{};                            // and when both of a pair have ended
   sim::SimTime host{};                                // since when it may issue what follows
   LinkLoad load{};                                    // of gathers and reductions so far
   sim::SimTime computed{};                            // when its last computation ended: what may be exchanged since
@@ -57,6 +59,14 @@ struct ReplayStage {
 };
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
+
+// Actions of an order that run piece by piece in turn, or one alone.
+struct Turn {
+  std::size_t begin = 0, end = 0;
+  bool is_alone() const { return end - begin == 1; }
+};
+// expert_overlap: a backward, the gradients of its weights right behind it, and the forward behind those (StageWriter::pair_at).
+Turn turn_of(const sim::ParallelPlan& plan, const std::vector<sim::StageAction>& order, std::size_t at);
 
 // Whether weights come unit by unit: from other ranks, or from the host.
 bool gathers_units(const sim::ParallelPlan& plan);

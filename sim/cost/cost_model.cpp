@@ -17,10 +17,10 @@ struct CostKey {
   Phase phase{};
   Operation operation{};
   MeshAxis group{};
-  LayerKind layer_kind;        // of computation on a layer
+  LayerKind layer_kind;        // of what a layer computes and exchanges
   MicrobatchIndex microbatch;  // where rows hold documents
   SliceIndex slice;            // of attention, which sees those in front of it
-  std::int32_t sequence = 0;   // of exchanges beside which weight gradients run, which differ
+  std::int32_t sequence = 0;   // of a layer's exchanges
   BucketIndex bucket;
   Bytes payload{};
   bool operator==(const CostKey&) const = default;
@@ -94,21 +94,21 @@ struct CostModel::State {
   std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
 };
 
+// What a layer's exchange takes follows from the layer, too: its numbers, whether the host waits behind it, the weight gradients that run beside it.
 CostKey CostModel::State::key(const Task& task) const {
-  const bool communicates = is_communication(task.key.operation),
+  const Operation operation = task.key.operation;
+  const bool communicates = is_communication(operation),
              differ = deals_tensors(plan) || plan.workload.precision.has_full_units();  // buckets, whatever their payload
-  const bool on_a_layer = task.key.layer.exists() && !is_flat(task.key.operation) && !moves_data(task.key.operation);
-  const bool has_weights_beside =
-      plan.cluster.software.overlap_input_gradient && on_a_layer && task.key.phase == Phase::Backward && task.key.group == MeshAxis::Tensor;
+  const bool of_bucket = task.bucket.exists() || is_host_copy(operation), on_a_layer = task.key.layer.exists() && !of_bucket;
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
           .phase = task.key.phase,
-          .operation = task.key.operation,
+          .operation = operation,
           .group = task.key.group,
           .layer_kind = on_a_layer ? model.kind(task.key.layer) : LayerKind::none(),
           .microbatch = (on_a_layer && documents) || plan.delays_weights(task.key.layer) ? task.key.microbatch : MicrobatchIndex::none(),
-          .slice = on_a_layer && task.key.operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
-          .sequence = has_weights_beside ? task.key.sequence : 0,
+          .slice = on_a_layer && operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
+          .sequence = on_a_layer && communicates ? task.key.sequence : 0,
           .bucket = communicates && !differ ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }

@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
+#include <vector>
 
 #include "planner/plan_prices.h"
 #include "planner/search_space.h"
@@ -14,6 +16,20 @@ namespace planner {
 
 // Of a model whose blocks are all equal.
 inline constexpr sim::LayerKind kEmbedding(0), kBlock(1), kHead(2);
+
+// A part without a layer: of a cut that leaves an end alone.
+inline bool has_empty_part(const sim::ParallelPlan& plan) {
+  const std::vector<sim::LayerIndex>& first = plan.cut.first;
+  return std::ranges::adjacent_find(first) != first.end() || first.back().value() > plan.model.layers + 1;
+}
+
+inline std::vector<sim::SoftwareStack> all_sorts_of_programs() {
+  std::vector<sim::SoftwareStack> programs;
+  for (const char* name : {"megatron-lm-2022", "torchtitan", "megatron-deepspeed", "nanotron", "megatron-core-2025", "plain", "fsdp1",
+                           "torchtitan-2025", "aleph-alpha-scaling", "automodel", "xla"})
+    programs.push_back(sim::load_software(name));
+  return programs;
+}
 
 // Samples long enough for context ranks to be a choice.
 inline SearchRequest long_request() {

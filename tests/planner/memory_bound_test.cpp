@@ -18,11 +18,6 @@ MemoryBound bound_of(const sim::ModelGraph& model, const sim::ParallelPlan& plan
   return memory_bound(model, plan, activation_memory(model, plan), stage_weights(model, plan, buckets), stage_orders(plan));
 }
 
-bool has_empty_part(const sim::ParallelPlan& plan) {
-  const std::vector<sim::LayerIndex>& first = plan.cut.first;
-  return std::ranges::adjacent_find(first) != first.end() || first.back().value() > plan.model.layers + 1;
-}
-
 TEST(MemoryBound, IsNeverAboveTheSimulatedPeakAndNearIt) {
   double nearest = 0, sum = 0;
   std::int64_t plans = 0;
@@ -87,10 +82,7 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakWhereRanksShareHeads) {
 
 // Whoever runs: what each program keeps is in the bound as in the simulation.
 TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
-  std::vector<sim::SoftwareStack> programs;
-  for (const std::string_view name : {"megatron-lm-2022", "torchtitan", "megatron-deepspeed", "nanotron", "megatron-core-2025", "plain",
-                                      "fsdp1", "torchtitan-2025", "aleph-alpha-scaling", "automodel", "xla"})
-    programs.push_back(sim::load_software(std::string(name)));
+  const std::vector<sim::SoftwareStack> programs = all_sorts_of_programs();
   std::size_t at = 0;
   double sum = 0;
   on_every_small_plan([&](const sim::ModelGraph& model, const sim::ParallelPlan& plan) {
@@ -101,6 +93,24 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
     sum += bound / peak;
   });
   EXPECT_GT(sum / static_cast<double>(at), 0.95);
+}
+
+// With words of whole steps, too, and what waits on the host.
+TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfRandomPlansOfPrograms) {
+  const std::vector<sim::SoftwareStack> programs = all_sorts_of_programs();
+  sim::testing::PlanGenerator generator(2);
+  std::int32_t plans = 0, sending = 0;
+  for (int drawn = 0; drawn < 3000; ++drawn) {
+    const sim::ParallelPlan plan = generator.next_of_programs(drawn % 4 > 0 ? sim::DeviceKind::Gpu : sim::DeviceKind::Cpu, programs);
+    if (has_empty_part(plan)) continue;
+    const sim::ModelGraph model = make_model_graph(plan);
+    EXPECT_LE(bound_of(model, plan).peak.value(), simulate(model, plan).peak_memory.value())
+        << sim::testing::describe(plan) << " by " << plan.cluster.software.name;
+    ++plans;
+    sending += plan.offload_modules.none() ? 0 : 1;
+  }
+  EXPECT_GT(plans, 2000);
+  EXPECT_GT(sending, 100);
 }
 
 // Of torch's stages the first part's backwards run as one, those behind it keep what autograd saved until the weights' half.

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/units/random_bits.h"
@@ -56,6 +58,25 @@ class PlanGenerator {
   // With words, too, of what stands around the devices: drives, routers, managed memory, switches.
   ParallelPlan next_with_surroundings(DeviceKind kind) {
     return with_residency(with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind))))));
+  }
+  // Of programs that people run, with words of whole steps.
+  ParallelPlan next_of_programs(DeviceKind kind, std::span<const SoftwareStack> programs) {
+    ParallelPlan plan = next_with_surroundings(kind);
+    std::uint64_t drawn = random_bits(RandomKey{key_.value + 20}, programs_drawn_++);
+    const auto one_in = [&](std::uint64_t ways) { return std::exchange(drawn, drawn / ways) % ways == 0; };
+    const auto try_out = [&](auto change) {
+      ParallelPlan other = plan;
+      change(other);
+      if (violations(other).empty()) plan = other;
+    };
+    const SoftwareStack& program = programs[programs_drawn_ % programs.size()];
+    if (plan.cluster.hardware.kernels) try_out([&](ParallelPlan& one) { one.cluster.software = program; });
+    if (one_in(2)) try_out([](ParallelPlan& one) { one.overlap_weight_gather = true; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.optimizer_in_backward = true, one.training.gradient_clip = 0; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.delay_head_wgrad = 2; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.post_validation = PostValidation::InPlace; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.post_validation = PostValidation::Copies; });
+    return plan;
   }
 
  private:
@@ -388,7 +409,7 @@ class PlanGenerator {
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
                 share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
                 numbers_drawn_ = 0, apart_drawn_ = 0, drives_drawn_ = 0, loads_drawn_ = 0, paged_drawn_ = 0, sums_drawn_ = 0,
-                residency_drawn_ = 0;
+                residency_drawn_ = 0, programs_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {
@@ -410,8 +431,10 @@ inline std::string describe(const ParallelPlan& plan) {
          (plan.reshard_after_forward ? " reshard" : "") + (plan.offload_optimizer ? " host" : "") +
          (plan.offload_parameters ? " weights" : "") + (plan.offload_activations ? " inputs" : "") +
          (plan.offload_modules.none() ? "" : " inputs of " + to_text(plan.offload_modules)) + " later heads " +
-         std::to_string(plan.delay_head_wgrad) + " drives " + std::string(kOnDriveNames[static_cast<std::size_t>(plan.on_drive)]) +
-         (plan.paged_optimizer ? " paged" : "") + " loads (" + to_text(plan.workload.expert_loads) + ")" +
+         std::to_string(plan.delay_head_wgrad) + (plan.overlap_weight_gather ? " gathers beside" : "") +
+         (plan.optimizer_in_backward ? " steps back" : "") + " " + std::string(at(kPostValidationNames, plan.post_validation)) +
+         " drives " + std::string(kOnDriveNames[static_cast<std::size_t>(plan.on_drive)]) + (plan.paged_optimizer ? " paged" : "") +
+         " loads (" + to_text(plan.workload.expert_loads) + ")" +
          (plan.cluster.hardware.inter_node.switch_sums ? " sums in the switch" : "") + " unit" + std::to_string(plan.layers_per_unit) +
          " near" + std::to_string(plan.mesh.reshard) + (plan.kept_until == KeptUntil::Step ? " copy" : "") + " m" +
          std::to_string(plan.num_microbatches()) +
