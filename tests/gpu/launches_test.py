@@ -64,7 +64,8 @@ class ASteps(unittest.TestCase):
                 self.assertEqual(sides["executor"][call], 0, (model, call))
 
     def test_the_host_reads_the_sums_of_a_step_and_nothing_else(self):
-        for calls in (self.experts, *(sides["executor"] for sides in self.calls.values())):
+        muon = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_CPU["tiny-gpt2"][:3], more=("--optimizer", "muon")).a_step("executor", LAYERS)
+        for calls in (self.experts, muon, *(sides["executor"] for sides in self.calls.values())):
             self.assertEqual(calls["copy to host"], 1)
 
     def test_experts_are_ordered_there_and_multiplied_at_once(self):
