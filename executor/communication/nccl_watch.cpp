@@ -255,8 +255,8 @@ void NcclWatch::fail_after(const Stuck& stuck) {
   for (const sim::Rank peer : stuck.group->members)
     if (peer != rank() && !settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer)))
       missing += fmt::format(" Rank {} has not come.", peer.value());
-  fail(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", stuck.group->name, rank().value(), stuck.waited.count(),
-                   to_text(stuck.header), missing.empty() ? " All ranks came, but the operation did not end." : missing));
+  fail(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", stuck.group->name, rank().value(), stuck.waited.count(), to_text(stuck.header),
+                   missing.empty() ? " All ranks came, but the operation did not end." : missing));
 }
 
 // With mutex_ held.
