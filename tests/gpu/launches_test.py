@@ -1,4 +1,9 @@
-"""What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77)."""
+"""What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77).
+
+COUNTED_PROGRAMS: another folder of programs. run_gpu.sh --pack names that of those that it packs, which are optimised.
+"""
+import os
+import pathlib
 import sys
 import unittest
 from unittest import mock
@@ -6,7 +11,7 @@ from unittest import mock
 import launches
 from report import ROOT
 
-BIN = ROOT / "build/cuda_check/bin"
+BIN = pathlib.Path(os.environ.get("COUNTED_PROGRAMS", ROOT / "build/cuda_check/bin"))
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
 LAYERS, SIDES = 2, ("executor", "strong")   # plain eager launches more
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
