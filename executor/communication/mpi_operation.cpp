@@ -101,8 +101,8 @@ void MpiOperation::check_headers() {
     if (!arrived) continue;
     from.arrived = true;
     if (same_operation(in_flight_->mine, from.header)) continue;
-    throw CollectiveError(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group_->name, from.peer.rank,
-                                      to_text(from.header), group_->rank, to_text(in_flight_->mine)));
+    throw CollectiveError(fmt::format("{}: the ranks disagree. Rank {} issued {} while rank {} issued {}", group_->name, in_job(from.peer),
+                                      to_text(from.header), in_job({group_->rank}), to_text(in_flight_->mine)));
   }
 }
 
@@ -146,14 +146,15 @@ std::vector<Peer> MpiOperation::missing() const {
   return peers;
 }
 
+std::int32_t MpiOperation::in_job(Peer peer) const { return sim::at(group_->members, peer.rank); }
+
 // Of a transfer the sender, too, waits for its peer: until that takes the payload.
 Waiting MpiOperation::waiting(std::int64_t number) const {
-  const auto& members = group_->members;
   const std::vector<Peer> absent =
       in_flight_->mine.kind == OperationKind::Transfer && !in_flight_->told.empty() ? in_flight_->told : missing();
   return {.number = number,
-          .rank = sim::at(members, group_->rank),
-          .for_rank = absent.empty() ? -1 : sim::at(members, absent.front().rank),
+          .rank = in_job({group_->rank}),
+          .for_rank = absent.empty() ? -1 : in_job(absent.front()),
           .in = fmt::format("{} ({})", to_text(in_flight_->mine), group_->name)};
 }
 
@@ -161,11 +162,11 @@ void MpiOperation::fail_after(sim::Seconds waited) const {
   std::string reason;
   for (const Peer peer : missing()) {
     const auto other = unexpected_header(group_->communicator, peer);
-    reason += fmt::format(" Rank {} has not come{}.", peer.rank, other ? ": it issued " + to_text(*other) + " instead" : "");
+    reason += fmt::format(" Rank {} has not come{}.", in_job(peer), other ? ": it issued " + to_text(*other) + " instead" : "");
   }
   if (reason.empty()) reason = " All ranks came, but a message did not arrive.";
-  throw CollectiveError(
-      fmt::format("{}: rank {} waited {:.1f} s in {}.{}", group_->name, group_->rank, waited.count(), to_text(in_flight_->mine), reason));
+  throw CollectiveError(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", group_->name, in_job({group_->rank}), waited.count(),
+                                    to_text(in_flight_->mine), reason));
 }
 
 }  // namespace executor

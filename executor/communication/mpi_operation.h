@@ -56,7 +56,8 @@ class MpiOperation final : public Work {
   void exchange_headers(const HeaderExchange& exchange);
   void check_headers();
   bool messages_arrived();
-  std::vector<Peer> missing() const;  // whose header has not come
+  std::vector<Peer> missing() const;     // whose header has not come
+  std::int32_t in_job(Peer peer) const;  // its rank there, as the group's name tells its members
   void post_next_round();
   void bury();
 

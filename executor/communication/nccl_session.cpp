@@ -118,7 +118,7 @@ void NcclSession::replayed() {
 void NcclSession::require(NcclStatus status, const NcclGroup& group, const std::string& what) {
   watch_->require_health();
   if (status != NcclStatus::Success)
-    watch_->fail(fmt::format("{}: NCCL failed on rank {} in {}: {}.", group.name, group.rank, what,
+    watch_->fail(fmt::format("{}: NCCL failed on rank {} in {}: {}.", group.name, settings_.place.rank, what,
                              settings_.library->describe(status, group.handle)));
 }
 

@@ -137,10 +137,15 @@ void NcclWatch::require_no_error() {
     for (const auto& [number, lane] : lanes_) groups.push_back(lane.group);
   }
   for (const NcclGroup* const group : groups) {
-    if (has_failed_) return;  // its handle is gone
-    if (const NcclStatus status = settings_.library->state(group->handle); is_error(status))
-      fail(fmt::format("{}: NCCL reports on rank {}: {}", group->name, group->rank, settings_.library->describe(status, group->handle)));
+    if (const NcclStatus status = state_of(*group); is_error(status))
+      fail(fmt::format("{}: NCCL reports on rank {}: {}", group->name, rank().value(), settings_.library->describe(status, group->handle)));
   }
+}
+
+// Of handles that have been aborted nothing may be asked any more.
+NcclStatus NcclWatch::state_of(const NcclGroup& group) {
+  const std::lock_guard lock(asked_);
+  return has_failed_ ? NcclStatus::Success : settings_.library->state(group.handle);
 }
 
 // A thread begins on the first device, and would take memory of it for what it asks.
@@ -250,8 +255,8 @@ void NcclWatch::fail_after(const Stuck& stuck) {
   for (const sim::Rank peer : stuck.group->members)
     if (peer != rank() && !settings_.rendezvous.look(place_in(*stuck.group, stuck.header, peer)))
       missing += fmt::format(" Rank {} has not come.", peer.value());
-  fail(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", stuck.group->name, stuck.group->rank, stuck.waited.count(),
-                   to_text(stuck.header), missing.empty() ? " All ranks came, but the operation did not end." : missing));
+  fail(fmt::format("{}: rank {} waited {:.1f} s in {}.{}", stuck.group->name, rank().value(), stuck.waited.count(), to_text(stuck.header),
+                   missing.empty() ? " All ranks came, but the operation did not end." : missing));
 }
 
 // With mutex_ held.
@@ -271,7 +276,10 @@ void NcclWatch::fail(const std::string& sentence) {
     }
     has_failed_ = true;
   }
-  for (const NcclHandle handle : handles) settings_.library->abort(handle);
+  {
+    const std::lock_guard lock(asked_);
+    for (const NcclHandle handle : handles) settings_.library->abort(handle);
+  }
   const std::lock_guard lock(mutex_);
   throw CollectiveError(failure_);
 }

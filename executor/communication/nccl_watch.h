@@ -100,6 +100,7 @@ class NcclWatch {
   void look_until_the_end();
   void look();
   void require_no_error();
+  NcclStatus state_of(const NcclGroup& group);
   void require_all_to_come();
   std::vector<Stuck> forget_what_has_ended();
   void compare_with_peers(const Stuck& stuck);
@@ -110,6 +111,7 @@ class NcclWatch {
   std::string last_operations();
 
   const NcclSettings& settings_;
+  std::mutex asked_;          // held while NCCL is asked about a handle, or ends all of them
   mutable std::mutex mutex_;  // of everything below but the thread
   std::condition_variable wake_;
   std::map<std::int32_t, Lane> lanes_;  // by number of the group

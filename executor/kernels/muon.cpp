@@ -29,7 +29,9 @@ at::Tensor orthogonalized(const at::Tensor& matrix) {
 
 void step_muon(const MuonMatrix& matrix, const MuonSettings& settings) {
   const at::NoGradGuard no_gradient;
-  const at::Tensor gradient = matrix.gradient.to(matrix.master.scalar_type()) * settings.gradient_factor;
+  const at::Tensor wide = matrix.gradient.to(matrix.master.scalar_type());
+  const at::Tensor& there = settings.factor_there;
+  const at::Tensor gradient = there.defined() ? wide * there.to(wide.scalar_type()) : wide * settings.gradient_factor;
   matrix.momentum.mul_(settings.momentum).add_(gradient);
   const at::Tensor update = orthogonalized(gradient + settings.momentum * matrix.momentum);
   const double tall = std::sqrt(std::max(1.0, static_cast<double>(update.size(0)) / static_cast<double>(update.size(1))));

@@ -15,6 +15,7 @@ struct MuonMatrix {
 struct MuonSettings {
   double learning_rate = 0, momentum = 0, weight_decay = 0;
   double gradient_factor = 1;
+  at::Tensor factor_there = {};  // the same on the matrix's device, in its place: nobody waits for it
 };
 
 // Near to U V^T of a [rows, columns] matrix U S V^T: singular values come to between 0.7 and 1.2. A matrix of zeros stays so.

@@ -8,6 +8,7 @@
 #include <ATen/ops/empty_like.h>
 #include <c10/cuda/CUDAStream.h>
 
+#include <array>
 #include <bit>
 
 #include "executor/kernels/cross_entropy_cuda.h"
@@ -252,8 +253,9 @@ UnitOperand unit_operand(const at::Tensor& all, const at::Tensor& largest, const
                             .across = side_of(form.tile.columns),
                             .format = form.format,
                             .rule = form.rule};
-  const at::IntArrayRef straight{shape.rows, shape.columns}, turned{shape.columns, shape.rows};
-  const UnitOperand result{at::empty(form.is_turned ? turned : straight, whole.options().dtype(type_of(form.format))),
+  using Sides = std::array<std::int64_t, 2>;
+  const Sides sides = form.is_turned ? Sides{shape.columns, shape.rows} : Sides{shape.rows, shape.columns};
+  const UnitOperand result{at::empty(sides, whole.options().dtype(type_of(form.format))),
                            empty_scales(scales_of_unit(shape), magnitudes.options())};
   by_number(whole, [&]<class Number>(Number*) {
     if constexpr (!std::is_same_v<Number, double>)

@@ -51,8 +51,8 @@ DeviceChoice connect(const WorkerOptions& options, const RankEnvironment& place,
   const DeviceChoice choice = choose_device(wish, around);
   if (!choice.device.is_cpu()) {
     if (options.deterministic) compute_deterministically();
+    const std::string bound = bind_beside(choice.device);  // first: what CUDA starts and takes of the host for the device is there, too
     c10::impl::VirtualGuardImpl(choice.device.type()).setDevice(choice.device);
-    const std::string bound = bind_beside(choice.device);
     if (place.rank == sim::Rank(0))
       fmt::print(stderr, "device: {} ({}{}{})\n", choice.device.str(), choice.why, bound.empty() ? "" : "; ", bound);
   }

@@ -69,17 +69,15 @@ struct Ranked {
 std::vector<Ranked> rankedFrom(const std::vector<sim::JsonReader>& all) {
   std::vector<Ranked> ranked;
   for (const sim::JsonReader& one : all) {
-    Ranked made{{.plan = {},
-                 .result = resultFrom(one.child("result")),
-                 .reasons = {},
-                 .why_not_best = one.text("why_not_best"),
-                 .out_of_memory_chance = one.number("out_of_memory_chance", {}, {0, 1}),
-                 .slower_chance = one.number("slower_chance", {}, {0, 1})},
-                &one.child("plan").json()};
+    Ranked& made = ranked.emplace_back();
+    made.json = &one.child("plan").json();
+    made.plan.result = resultFrom(one.child("result"));
+    made.plan.why_not_best = one.text("why_not_best");
+    made.plan.out_of_memory_chance = one.number("out_of_memory_chance", {}, {0, 1});
+    made.plan.slower_chance = one.number("slower_chance", {}, {0, 1});
     made.plan.measure = one.number("measure", sim::to_seconds(made.plan.result.step_time).count(), {0, 1e300});
     made.plan.ranked_by = made.plan.measure;
     for (const sim::JsonReader& reason : one.children("reasons")) made.plan.reasons.push_back({reason.text("code"), argumentsFrom(reason)});
-    ranked.push_back(std::move(made));
   }
   return ranked;
 }

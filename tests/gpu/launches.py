@@ -40,10 +40,10 @@ def kind_of(name):
 
 
 class Counted:
-    def __init__(self, library, worker, planner, config, samples, sequence, precision=None):
+    def __init__(self, library, worker, planner, config, samples, sequence, precision=None, more=()):
         self.library, self.worker, self.planner = (pathlib.Path(each).resolve() for each in (library, worker, planner))
         self.config, self.samples, self.sequence = config | {name: size for name, size in SHORTER.items() if config.get(name, 0) > size}, samples, sequence
-        self.precision = precision
+        self.precision, self.more = precision, more   # more: words of the planner
 
     def at_depth(self, layers):
         return self.config | {"n_layer" if "n_layer" in self.config else "num_hidden_layers": layers}
@@ -70,7 +70,7 @@ class Counted:
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
             reference.write_plan(self.planner.parent, folder, self.at_depth(layers), self.samples, self.sequence, "cuda",
-                                 lambda words: subprocess.run([str(word) for word in words], check=True, capture_output=True), self.precision)
+                                 lambda words: subprocess.run([str(word) for word in words], check=True, capture_output=True), self.precision, self.more)
             reference.write_tokens(folder / "tokens.bin", self.config["vocab_size"])
             few, many = (self.calls(side, folder, steps) for steps in STEPS)
         return quotient(many, few, STEPS[1] - STEPS[0])

@@ -1,4 +1,10 @@
-"""What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77)."""
+"""What a step asks of a card, counted without one (launches.py): bounds. Needs build/cuda_check (architecture_cuda_preset_test); skipped aloud without it (77).
+
+COUNTED_PROGRAMS: another folder of programs. run_gpu.sh --pack names that of those that it packs, which are optimised.
+"""
+import json
+import os
+import pathlib
 import sys
 import unittest
 from unittest import mock
@@ -6,13 +12,14 @@ from unittest import mock
 import launches
 from report import ROOT
 
-BIN = ROOT / "build/cuda_check/bin"
+BIN = pathlib.Path(os.environ.get("COUNTED_PROGRAMS", ROOT / "build/cuda_check/bin"))
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
 LAYERS, SIDES = 2, ("executor", "strong")   # plain eager launches more
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
 BLOCKS = launches.reference.ON_CPU["tiny-llama"][0] | {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64}
 END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
 EXPERTS = launches.reference.ON_CPU["tiny-llama"][0] | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "router_aux_loss_coef": 0.02}
+FAMILIES = ("bert", "bloom", "gemma2", "minicpm3")   # an encoder, slopes, windows and caps, latent attention: of two layers
 
 
 def of_kernel(calls, name):
@@ -64,8 +71,16 @@ class ASteps(unittest.TestCase):
                 self.assertEqual(sides["executor"][call], 0, (model, call))
 
     def test_the_host_reads_the_sums_of_a_step_and_nothing_else(self):
-        for calls in (self.experts, *(sides["executor"] for sides in self.calls.values())):
+        muon = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_CPU["tiny-gpt2"][:3], more=("--optimizer", "muon")).a_step("executor", LAYERS)
+        for calls in (self.experts, muon, *(sides["executor"] for sides in self.calls.values())):
             self.assertEqual(calls["copy to host"], 1)
+
+    def test_other_networks_ask_for_no_more(self):
+        for family in FAMILIES:
+            config = json.loads((ROOT / f"tests/reference/families/{family}.json").read_text())
+            calls = launches.Counted(LIBRARY, WORKER, PLANNER, config, 4, 32).a_step("executor", LAYERS)
+            self.assertGreater(calls["product"], 10 * LAYERS, family)
+            self.assertEqual((calls["copy to host"], calls["the driver is asked for memory"], calls["event made"]), (1, 0, 0), family)
 
     def test_experts_are_ordered_there_and_multiplied_at_once(self):
         """Up and down: forward, input gradient, weight gradient."""

@@ -70,7 +70,9 @@ def each_phase(words, device):
 def packed():
     build = ROOT / "build/cuda"
     subprocess.run(["cmake", "--preset", "cuda", "-DCMAKE_CUDA_ARCHITECTURES=90", "-DBUILD_TESTING=ON"], cwd=ROOT, check=True, stdout=sys.stderr)
-    subprocess.run(["cmake", "--build", str(build), "--target", "gpu_checks"], cwd=ROOT, check=True, stdout=sys.stderr)
+    subprocess.run(["cmake", "--build", str(build), "--target", "gpu_checks", "counted_cuda"], cwd=ROOT, check=True, stdout=sys.stderr)
+    counted = ROOT / "tests/gpu/launches_test.py"   # each of their kinds of steps is issued once, without a card
+    subprocess.run([sys.executable, str(counted)], cwd=ROOT, env=os.environ | {"COUNTED_PROGRAMS": str(build / "bin")}, check=True, stdout=sys.stderr)
     pack(build, programs.carry_folder())
 
 

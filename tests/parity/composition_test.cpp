@@ -139,10 +139,12 @@ TEST(Schedules, AreBitwiseEqual) {
   EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");
   // As found for passes that are not equally long.
   const sim::PassTimes passes{sim::SimTime(1000), sim::SimTime(1400), sim::SimTime(500)};
-  const sim::OrderProblem problem{.times = {.stages = {passes, passes}, .transfer = sim::SimTime(100)},
-                                  .shape = written.pipeline_shape(),
-                                  .memory = {{.limit = 400}, {.limit = 400}},
-                                  .end = sim::StepEnd::Cross};
+  sim::OrderProblem problem;  // field by field: g++ -O3 takes vectors of a braced one for read before they are written
+  problem.times.stages.assign(2, passes);
+  problem.times.transfer = sim::SimTime(100);
+  problem.shape = written.pipeline_shape();
+  problem.memory.assign(2, {.limit = 400});
+  problem.end = sim::StepEnd::Cross;
   written.take_order(sim::searched_order(problem));
   EXPECT_NE(written.order_table().stages, with_schedule(plan, "zb-2p", 1).order_table().stages);
   EXPECT_EQ(bitwise_difference(train({.plan = written, .steps = kSteps}), one_f_one_b), "");

@@ -42,8 +42,8 @@ class Failure(Exception):
     pass
 
 
-def write_plan(programs, folder, config, batch, sequence, device, call, precision=None):
-    """One device, no recomputation, the microbatch given: what PyTorch does too."""
+def write_plan(programs, folder, config, batch, sequence, device, call, precision=None, more=()):
+    """One device, no recomputation, the microbatch given: what PyTorch does too. more: other words of the command."""
     folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config))
     cluster, own = ("h100-80gb-sxm", "bf16") if device == "cuda" else (folder / "cpu.json", "fp32")
@@ -51,7 +51,8 @@ def write_plan(programs, folder, config, batch, sequence, device, call, precisio
         profile = json.loads((HERE.parents[1] / "profiles/hardware/h100-80gb-sxm.json").read_text())
         cluster.write_text(json.dumps(profile | {"name": "cpu", "kind": "cpu"}))
     call([programs / "meshwright", "plan", "--model", folder / "config.json", "--cluster", cluster, "--devices", 1, "--global-batch", batch,
-          "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", "recompute=none", "-o", folder / "plan.json"])
+          "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", "recompute=none", *more, "-o",
+          folder / "plan.json"])
     return folder / "plan.json"
 
 

@@ -75,6 +75,18 @@ TEST_F(Disagreement, NobodyComes) {
       << message;
 }
 
+TEST_F(Disagreement, RanksAreNamedByTheirNumbersInTheJob) {
+  if (world().size < 3) GTEST_SKIP() << "needs a group that rank 0 is not in";
+  std::vector<sim::Rank> members = world().everyone();
+  world().rank == 0 ? members.resize(1) : static_cast<void>(members.erase(members.begin()));
+  MpiCommunicator group(session({.time_limit = sim::Seconds(0.2)}), members, "data", nullptr);
+  const auto message = failure_of([&] {
+    if (world().rank > 1) group.all_reduce(ones(4), ReduceOperation::Sum, key(1))->wait();
+  });
+  if (world().rank < 2) return;
+  EXPECT_THAT(message, AllOf(HasSubstr("rank " + std::to_string(world().rank) + " waited"), HasSubstr("Rank 1 has not come"))) << message;
+}
+
 TEST_F(Disagreement, AnotherTransferCame) {
   MpiCommunicator group(session({.time_limit = sim::Seconds(0.3)}), world().everyone(), "pipeline", nullptr);
   WorkHandle sent;

@@ -89,6 +89,25 @@ TEST(NcclSession, RanksThatDisagreeAreNamedLongBeforeTheLimit) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20));  // the limit
 }
 
+TEST(NcclSession, RanksAreNamedByTheirNumbersInTheJob) {
+  reset_fake_nccl({.patience = std::chrono::milliseconds(10)});
+  const std::vector<sim::Rank> members{sim::Rank(1), sim::Rank(2)};
+  std::string sentence;
+  run_ranks(3, [&](NcclPlace place) {
+    const auto session = session_of(place, sim::Seconds(0.3));
+    if (place.rank == 0) return static_cast<void>(session->make_group(members, "data"));
+    NcclCommunicator group(session, members, "data", nullptr);
+    if (place.rank == 1) return;
+    try {
+      reduce(group, 1);
+      session->watch().drain();
+    } catch (const CollectiveError& error) {
+      sentence = error.what();
+    }
+  });
+  EXPECT_THAT(sentence, AllOf(HasSubstr("data group of ranks 1 2: rank 2 waited 0."), HasSubstr("Rank 1 has not come.")));
+}
+
 // What two ranks issue in the same place of their group, with as many bytes, so that NCCL ends both. Afterwards they go on alike.
 struct Disagreement {
   const char* name;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "executor/communication/nccl_communicator.h"
@@ -16,8 +17,9 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::shared_ptr<NcclSession> watched(NcclPlace place, sim::Seconds compare_after, sim::Seconds limit = sim::Seconds(5)) {
-  return std::make_shared<NcclSession>(NcclSettings{.library = &fake_nccl(),
+std::shared_ptr<NcclSession> watched(NcclPlace place, sim::Seconds compare_after, sim::Seconds limit = sim::Seconds(5),
+                                     const NcclLibrary& library = fake_nccl()) {
+  return std::make_shared<NcclSession>(NcclSettings{.library = &library,
                                                     .device = checked_device(),
                                                     .rendezvous = fake_rendezvous(),
                                                     .place = place,
@@ -78,6 +80,31 @@ TEST(NcclWatch, AHangEndsWithoutACallOfOurs) {
   EXPECT_EQ(fake_nccl_calls().aborted, 1);
   EXPECT_EQ(fake_nccl_calls().finalised, 1) << "of the rank that had nothing to wait for";
   EXPECT_EQ(fake_nccl_calls().destroyed, 1);
+}
+
+// An abort frees what it ends: meanwhile the watch must not ask NCCL about it.
+TEST(NcclWatch, NothingIsAskedWhileAllAreEnded) {
+  static std::atomic<bool> is_asked = false, were_together = false;
+  NcclLibrary slow = fake_nccl();
+  slow.state = [](NcclHandle handle) {
+    is_asked = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    is_asked = false;
+    return fake_nccl().state(handle);
+  };
+  slow.abort = [](NcclHandle handle) {
+    if (is_asked) were_together = true;
+    return fake_nccl().abort(handle);
+  };
+  reset_fake_nccl({});
+  run_ranks(1, [&](NcclPlace place) {
+    const auto session = watched(place, sim::Seconds(0.01), sim::Seconds(5), slow);
+    NcclCommunicator alone(session, {sim::Rank(0)}, "data", nullptr);
+    while (!is_asked) std::this_thread::yield();
+    EXPECT_THROW(session->watch().fail("it is over"), CollectiveError);
+  });
+  EXPECT_FALSE(were_together);
+  EXPECT_EQ(fake_nccl_calls().aborted, 1);
 }
 
 TEST(NcclWatch, TheFirstFailureStays) {

@@ -5,6 +5,7 @@
 #include <ATen/ops/arange.h>
 #include <ATen/ops/equal.h>
 #include <ATen/ops/eye.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/linalg_svd.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/zeros.h>
@@ -44,6 +45,14 @@ TEST(Muon, StepsByItsMomentumWithNesterov) {
   expected = expected * (1 - 0.1 * 0.2) - 0.1 * tall * orthogonalized(second * 0.5 + 0.9 * m2);
   EXPECT_TRUE(at::allclose(weight, expected, 1e-13, 1e-13));
   EXPECT_TRUE(at::allclose(momentum, m2, 1e-15, 1e-15));
+}
+
+TEST(Muon, AFactorMayBeAWordOfTheDevice) {
+  at::Tensor told = some(4, 3).to(at::kFloat), read = told.clone(), of_told = at::zeros({4, 3}), of_read = at::zeros({4, 3});
+  step_muon({told, some(4, 3), of_told, {}}, {.learning_rate = 0.1, .momentum = 0.9, .gradient_factor = 0.3});
+  step_muon({read, some(4, 3), of_read, {}}, {.learning_rate = 0.1, .momentum = 0.9, .factor_there = at::full({1}, 0.3, at::kDouble)});
+  EXPECT_TRUE(at::equal(told, read));
+  EXPECT_TRUE(at::equal(of_told, of_read));
 }
 
 TEST(Muon, RoundsBesideItsMaster) {

@@ -38,6 +38,11 @@ EXPORT cublasStatus_t cublasSgemm_v2(cublasHandle_t, cublasOperation_t, cublasOp
                                      const float*, int, const float*, float*, int) {
   return product();
 }
+EXPORT cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const float*,
+                                                const float*, int, long long, const float*, int, long long, const float*, float*, int,
+                                                long long, int) {
+  return product();
+}
 EXPORT cublasStatus_t cublasGemmEx(cublasHandle_t, cublasOperation_t, cublasOperation_t, int, int, int, const void*, const void*,
                                    cudaDataType, int, const void*, cudaDataType, int, const void*, void*, cudaDataType, int,
                                    cublasComputeType_t, cublasGemmAlgo_t) {
