@@ -241,10 +241,13 @@ class UnitWalk {
       deferred_ = {};
       product_.reset();
     } else {
-      last()
-          .after.free(kOfReductions, std::exchange(reducing_, Bytes{}))
-          .free(kOfTheirGradients, std::exchange(summing_, Bytes{}), kOnReductions);
+      end_reductions();
     }
+  }
+  void end_reductions() {
+    last()
+        .after.free(kOfReductions, std::exchange(reducing_, Bytes{}))
+        .free(kOfTheirGradients, std::exchange(summing_, Bytes{}), kOnReductions);
   }
 
   void make_gradients(const TaskKey& key) {
@@ -338,9 +341,10 @@ class UnitWalk {
     state.shard = bytes.shard;
   }
 
+  // The last reductions may stand behind halves that are no visits.
   void end_backward() {
-    if (!at_) return;
-    end_action();
+    if (at_) end_action();
+    if (last_) end_reductions();
     at_.reset();
   }
 

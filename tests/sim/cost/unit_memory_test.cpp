@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
 #include "sim/cost/memory_effects.h"
 #include "tests/sim/cost/find_task.h"
@@ -15,8 +16,8 @@ constexpr auto kUnits = static_cast<std::size_t>(MemoryCategory::GatheredUnits),
                kTheirGradients = static_cast<std::size_t>(MemoryCategory::Gradients),
                kReductions = static_cast<std::size_t>(MemoryCategory::CommunicationBuffers);
 
-ParallelPlan sharded_llama(std::int64_t global_batch = 2) {
-  ParallelPlan plan = testing::tiny_plan({.data = 2});
+ParallelPlan sharded_llama(std::int64_t global_batch = 2, const DeviceMesh& mesh = {.data = 2}) {
+  ParallelPlan plan = testing::tiny_plan(mesh);
   plan.model = testing::tiny_llama();
   plan.zero_stage = 3;
   plan.workload.global_batch = global_batch;
@@ -69,10 +70,11 @@ TEST(UnitMemory, AnInputOfAReductionStaysUntilTheNext) {
 TEST(UnitMemory, WhateverComesGoes) {
   for (const std::int64_t global_batch : {2, 6})
     for (const Accumulation accumulation : {Accumulation::ReduceEach, Accumulation::ReduceLast})
-      for (const bool reshards : {true, false}) {
-        ParallelPlan plan = sharded_llama(global_batch);
+      for (const auto& [reshards, stages] : {std::pair(true, 1), std::pair(false, 1), std::pair(true, 2), std::pair(false, 2)}) {
+        ParallelPlan plan = sharded_llama(global_batch, {.data = 2, .pipeline = stages});
         plan.accumulation = accumulation;
         plan.reshard_after_forward = reshards;
+        if (stages > 1) plan.schedule = "zb-1p";  // its last reductions stand behind weight gradients
         const UnitScene scene(plan);
         MemoryBreakdown all{};
         for (const Task& task : scene.graph.tasks())
