@@ -136,7 +136,10 @@ class PipelineStage {
   };
   void turn_to(const sim::TaskKey& key);
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
-  WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
+  WeightGradients* later(const sim::TaskKey& key) {
+    const bool is_put_off = plan_.splits_backward() || plan_.delays_weights(key.layer, key.microbatch);
+    return is_put_off ? &later_[later_key(key)] : nullptr;
+  }
   using LaterKey = std::tuple<sim::LayerIndex, std::size_t, sim::Operation>;
   LaterKey later_key(const sim::TaskKey& key) const;
 

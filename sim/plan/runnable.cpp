@@ -280,8 +280,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "use on_drive=none: what is on the host lies in its memory"},
     {"/offload_modules", [](const ParallelPlan& p) { return !p.offload_modules.none(); },
      "the worker's host has inputs of recomputed blocks alone", "use recompute=full and offload_activations=true, or leave it out"},
-    {"/delay_head_wgrad", [](const ParallelPlan& p) { return p.delay_head_wgrad > 0; },
-     "the worker makes the gradients of the head's weights with its backward", "leave it out"},
     {"/offload_share", [](const ParallelPlan& p) { return p.offload_share < 1; }, "the worker's host steps all of the optimizer, or nothing",
      "leave it out"},
     {"/expert_overlap", [](const ParallelPlan& p) { return p.expert_overlap && p.cluster.hardware.kind != DeviceKind::Cpu; },

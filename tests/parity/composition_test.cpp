@@ -66,7 +66,7 @@ TEST_P(Compositions, ZeroStagesAreBitwiseEqual) {
     EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = kSteps}), ddp), "") << "owners";
     return;
   }
-  for (const std::int32_t stage : {1, 2, 3})
+  for (std::int32_t stage = 1; stage <= GetParam().last_stage(); ++stage)
     EXPECT_EQ(bitwise_difference(train({.plan = with_zero(plan, stage), .steps = kSteps}), ddp), "") << "zero" << stage;
 }
 
@@ -94,6 +94,15 @@ TEST_P(Compositions, PairingIsBitwiseEqual) {
   sim::ParallelPlan apart = paired;
   apart.expert_overlap = apart.delay_wgrad = false;
   EXPECT_EQ(bitwise_difference(train({.plan = paired, .steps = kSteps}), train({.plan = apart, .steps = kSteps})), "");
+}
+
+// Of all microbatches: the same sums in the same order.
+TEST_P(Compositions, WaitingForTheLastBackwardIsBitwiseEqual) {
+  if (GetParam().delay_head_wgrad == 0) GTEST_SKIP() << "the head's weights have their gradients with its backward";
+  sim::ParallelPlan later = plan_of(GetParam(), model_of(GetParam())), at_once = later;
+  later.delay_head_wgrad = static_cast<std::int32_t>(later.num_microbatches());
+  at_once.delay_head_wgrad = 0;
+  EXPECT_EQ(bitwise_difference(train({.plan = later, .steps = kSteps}), train({.plan = at_once, .steps = kSteps})), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Compositions, testing::ValuesIn(compositions()), [](const auto& each) { return each.param.name; });

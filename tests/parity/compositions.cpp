@@ -352,7 +352,8 @@ const std::vector<Composition>& compositions() {
                              of_networks(),
                              of_long_samples(),
                              of_heads_between_ranks(),
-                             of_own_scores()})
+                             of_own_scores(),
+                             of_later_heads()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -394,6 +395,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_parameters = composition.offload_parameters;
   plan.offload_activations = composition.offload_activations;
+  plan.delay_head_wgrad = composition.delay_head_wgrad;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.context_by_document = composition.context_by_document;

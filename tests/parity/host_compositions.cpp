@@ -77,6 +77,32 @@ std::vector<Composition> with_weights_on_host() {
 
 }  // namespace
 
+// Of some microbatches, so that others' gradients come first, and of all.
+std::vector<Composition> of_later_heads() {
+  using enum sim::Recompute;
+  return {
+      {.name = "P2_later_head_1f1b", .mesh = {.pipeline = 2}, .delay_head_wgrad = 3},
+      {.name = "P2_later_head_gpipe_of_all", .mesh = {.pipeline = 2}, .schedule = "gpipe", .delay_head_wgrad = 16},
+      {.name = "P2_later_head_interleaved_recompute_bf16",
+       .mesh = {.pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .recompute = Full,
+       .precision = sim::Precision::Bf16,
+       .delay_head_wgrad = 2},
+      {.name = "P2_later_head_alone_two_samples",
+       .mesh = {.pipeline = 2},
+       .microbatch_size = 2,
+       .delay_head_wgrad = 2,
+       .head_alone = true},
+      {.name = "C2P2_later_head_ring", .mesh = {.pipeline = 2, .context = 2}, .delay_head_wgrad = 3},
+      {.name = "D2P2_later_head_1f1b", .mesh = {.data = 2, .pipeline = 2}, .delay_head_wgrad = 2},
+      {.name = "T2P2_later_head_1f1b", .mesh = {.pipeline = 2, .tensor = 2}, .delay_head_wgrad = 2},
+      {.name = "T2P2_later_head_sequence_of_all", .mesh = {.pipeline = 2, .tensor = 2}, .sequence_parallel = true, .delay_head_wgrad = 16},
+      {.name = "D2E2P2_later_head_1f1b", .mesh = {.data = 2, .pipeline = 2, .expert = 2}, .delay_head_wgrad = 3, .experts = even()},
+  };
+}
+
 std::vector<Composition> of_host() {
   std::vector<Composition> all = with_optimizer_and_inputs_on_host();
   for (Composition& one : with_weights_on_host()) all.push_back(std::move(one));

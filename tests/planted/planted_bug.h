@@ -21,7 +21,7 @@ enum class PlantedBug : std::uint8_t {
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
   SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   MissingReplicaSum,     // HSDP: shards are not summed over replicas
-  ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed, nor are those beside an exchange
+  ForgottenWeights,      // the first microbatch's weight gradients that are put off are never computed, nor are those beside an exchange
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
   DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
