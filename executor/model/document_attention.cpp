@@ -83,8 +83,10 @@ at::Tensor attend_documents(const HeadOperands& operands, const Documents& docum
     inside.documents = documents;
     return attend_heads(operands, inside, dropout);
   }
-  return DocumentAttentionFunction::apply(queries, keys, values, documents, form.is_causal ? BlockMask::Causal : BlockMask::None,
-                                          ScoreWidth{form.scale});
+  const at::Tensor output = DocumentAttentionFunction::apply(queries, keys, values, documents,
+                                                             form.is_causal ? BlockMask::Causal : BlockMask::None, ScoreWidth{form.scale});
+  offer_saved(operands, {output});
+  return output;
 }
 
 }  // namespace executor

@@ -94,6 +94,7 @@ enum class PlantedBug : std::uint8_t {
   OwnTiles,              // 8 bit: tiles of tokens begin where a context rank's tokens do
   LateDocuments,         // fitted rows: documents begin at their second token
   BalanceByLoss,         // experts: their auxiliary loss counts by the tokens that predict something
+  OneHostBuffer,         // what modules have saved: each tensor goes to one place of the host, whoever's is there
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -179,7 +180,8 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "partial_gradients",
                                                         "own_tiles",
                                                         "late_documents",
-                                                        "balance_by_loss"};
+                                                        "balance_by_loss",
+                                                        "one_host_buffer"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on
