@@ -416,6 +416,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.weight_sync = composition.weight_sync;
   plan.slices = composition.slices;
   plan.partition_size = composition.partition_size, plan.credit_size = composition.credit_size;
+  if (composition.own_statistics) plan.sync_batch_norm = false;
   plan.optimizer_in_backward = composition.in_backward;
   if (plan.sums_by_priority() || plan.optimizer_in_backward) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why

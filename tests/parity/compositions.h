@@ -52,6 +52,7 @@ struct Composition {
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
+  bool own_statistics = false;                  // batch norms by each data rank's samples
   bool in_backward = false;                     // steps, without clipping
   bool head_alone = false;                      // is what the last stage has
   std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these

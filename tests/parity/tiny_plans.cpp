@@ -227,7 +227,7 @@ sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
 }
 
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
-  if (plan.model.convolution) plan.microbatch_size *= plan.mesh.data;  // a batch norm's statistics are of that many
+  if (plan.sync_batch_norm) plan.microbatch_size *= plan.mesh.data;  // a batch norm's statistics are of that many
   plan.mesh = {};
   plan.cluster.devices = 1;
   plan = in_slices(std::move(plan), 0);

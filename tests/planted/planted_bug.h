@@ -94,6 +94,7 @@ enum class PlantedBug : std::uint8_t {
   OwnTiles,              // 8 bit: tiles of tokens begin where a context rank's tokens do
   LateDocuments,         // fitted rows: documents begin at their second token
   BalanceByLoss,         // experts: their auxiliary loss counts by the tokens that predict something
+  RunningForBatch,       // a batch norm norms by the running statistics
   OneHostBuffer,         // what modules have saved: each tensor goes to one place of the host, whoever's is there
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
@@ -181,6 +182,7 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "own_tiles",
                                                         "late_documents",
                                                         "balance_by_loss",
+                                                        "running_for_batch",
                                                         "one_host_buffer"};
 
 bool planted(PlantedBug bug);
