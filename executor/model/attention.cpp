@@ -27,6 +27,7 @@
 #include "executor/model/block_attention.h"
 #include "executor/model/dropped_attention.h"
 #include "executor/model/gradient_place.h"
+#include "executor/model/saved_tensors.h"
 
 namespace executor {
 namespace {
@@ -190,6 +191,7 @@ struct ScoredAttentionFunction : torch::autograd::Function<ScoredAttentionFuncti
           .copy_(product(attention.dropped(probability, place), ScoredAttention::at(operands.values, place)));
       if (kept.defined()) ScoredAttention::at(kept, place).copy_(probability);
     });
+    Saving::offer(sim::Module::CoreAttention, {kept});
     context->save_for_backward({queries, keys, values});
     context->saved_data["scores"] = c10::IValue::make_capsule(c10::make_intrusive<ScoredHeads>(form, dropout, std::move(kept)));
     return output.view({samples * sequence, heads * width});
@@ -261,6 +263,11 @@ at::Tensor filled_up(const at::Tensor& values, const at::Tensor& queries) {
 
 }  // namespace
 
+void offer_saved(const HeadOperands& operands, std::initializer_list<at::Tensor> outputs) {
+  Saving::offer(sim::Module::CoreAttention, {operands.queries, operands.keys, operands.values});
+  Saving::offer(sim::Module::AttentionProjection, outputs);
+}
+
 at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout) {
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
@@ -268,14 +275,19 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
     const auto repeated = [&](const at::Tensor& heads) { return times == 1 ? heads : heads.repeat_interleave(times, 1); };
     const HeadOperands all{queries, repeated(keys), repeated(values)};
     if (attends_dropped(all, form, dropout)) return attend_dropped(all, form, dropout);
-    return ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
+    const at::Tensor output = ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
+    offer_saved(all, {output});
+    return output;
   }
   const std::optional<double> scale = form.scale > 0 ? std::optional(1 / std::sqrt(form.scale)) : std::nullopt;
-  const at::Tensor mixed = attend_fused({queries, keys, filled_up(values, queries)},
-                                        {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
+  const HeadOperands filled{queries, keys, filled_up(values, queries)};
+  const at::Tensor mixed =
+      attend_fused(filled, {.is_causal = form.is_causal, .is_grouped = times > 1, .is_again = form.is_again, .scale = scale});
   const std::int64_t width = values.size(3);
   const at::Tensor rows = mixed.transpose(1, 2), own = mixed.size(3) == width ? rows : rows.narrow(3, 0, width);
-  return own.reshape({queries.size(0) * queries.size(2), queries.size(1) * width});
+  at::Tensor output = own.reshape({queries.size(0) * queries.size(2), queries.size(1) * width});
+  offer_saved(filled, {mixed, output});
+  return output;
 }
 
 at::Tensor attend_fused(const HeadOperands& operands, const FusedForm& form) {

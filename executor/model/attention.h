@@ -10,6 +10,7 @@
 //   in sight of query i with a window of 3:   i-2 i-1 i, and in an encoder   i-1 i i+1
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 
 #include "executor/model/dropout.h"
@@ -55,6 +56,9 @@ struct FusedForm {
   std::optional<double> scale = {};
 };
 at::Tensor attend_fused(const HeadOperands& operands, const FusedForm& form);
+
+// To the host (saved_tensors.h): what attention, and the product behind it, save.
+void offer_saved(const HeadOperands& operands, std::initializer_list<at::Tensor> outputs);
 
 // The slopes of heads [first, first + count) of so many.
 struct HeadRange {

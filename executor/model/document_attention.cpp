@@ -21,6 +21,7 @@ struct KeptDocuments : torch::CustomClassHolder {
   Documents documents;
   BlockMask mask;
   ScoreWidth width;
+  bool is_again = false;  // what attention puts out is made again in the backward
 };
 
 // One document of [samples, sequence, ...], as a batch of one.
@@ -37,40 +38,48 @@ struct ByToken {
   HeadOperands all;
 };
 
+BlockScores attend_each(const ByToken& operands, const KeptDocuments& kept) {
+  const at::Tensor &queries = operands.all.queries, &values = operands.all.values;
+  const std::int64_t samples = queries.size(0), sequence = queries.size(1), heads = queries.size(2), width = values.size(3);
+  const BlockScores whole{
+      .output = at::empty({samples, sequence, heads, width}, queries.options()),
+      .log_sum_exp = at::empty({samples, sequence, heads}, queries.options().dtype(at::toOpMathType(queries.scalar_type())))};
+  for (const DocumentRows& rows : kept.documents.all()) {
+    const BlockScores one = attend_block(operands.document(rows), kept.mask, kept.width);
+    of(whole.output, rows).copy_(one.output);
+    of(whole.log_sum_exp, rows).copy_(one.log_sum_exp);
+  }
+  return whole;
+}
+
 struct DocumentAttentionFunction : torch::autograd::Function<DocumentAttentionFunction> {
   static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
-                            const Documents& documents, BlockMask mask, ScoreWidth of_scores) {
-    const ByToken operands({queries.detach(), keys.detach(), values.detach()});
-    const std::int64_t samples = queries.size(0), heads = queries.size(1), sequence = queries.size(2), width = values.size(3);
-    const BlockScores whole{
-        .output = at::empty({samples, sequence, heads, width}, queries.options()),
-        .log_sum_exp = at::empty({samples, sequence, heads}, queries.options().dtype(at::toOpMathType(queries.scalar_type())))};
-    for (const DocumentRows& rows : documents.all()) {
-      const BlockScores one = attend_block(operands.document(rows), mask, of_scores);
-      of(whole.output, rows).copy_(one.output);
-      of(whole.log_sum_exp, rows).copy_(one.log_sum_exp);
-    }
-    context->save_for_backward({queries, keys, values, whole.output, whole.log_sum_exp});
-    context->saved_data["documents"] = c10::IValue::make_capsule(c10::make_intrusive<KeptDocuments>(documents, mask, of_scores));
-    return whole.output.view({samples * sequence, heads * width});
+                            const c10::intrusive_ptr<KeptDocuments>& kept) {
+    const BlockScores whole = attend_each(ByToken({queries.detach(), keys.detach(), values.detach()}), *kept);
+    variable_list saved{queries, keys, values};
+    if (!kept->is_again) saved.insert(saved.end(), {whole.output, whole.log_sum_exp});
+    context->save_for_backward(std::move(saved));
+    context->saved_data["documents"] = c10::IValue::make_capsule(kept);
+    return whole.output.view({queries.size(0) * queries.size(2), queries.size(1) * values.size(3)});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const auto kept = c10::static_intrusive_pointer_cast<KeptDocuments>(context->saved_data["documents"].toCapsule());
     const ByToken operands({saved[0], saved[1], saved[2]});
-    const at::Tensor slope = gradients.front().view(saved[3].sizes());
+    const BlockScores whole = kept->is_again ? attend_each(operands, *kept) : BlockScores{.output = saved[3], .log_sum_exp = saved[4]};
+    const at::Tensor slope = gradients.front().view(whole.output.sizes());
     const HeadOperands result{at::empty_like(saved[0]), at::empty_like(saved[1]), at::empty_like(saved[2])};
     const ByToken into(result);
     for (const DocumentRows& rows : kept->documents.all()) {
-      const MergedScores merged{.scores = {.output = of(saved[3], rows), .log_sum_exp = of(saved[4], rows)},
+      const MergedScores merged{.scores = {.output = of(whole.output, rows), .log_sum_exp = of(whole.log_sum_exp, rows)},
                                 .output_gradient = of(slope, rows)};
       const HeadOperands one = block_gradients(operands.document(rows), merged, kept->mask, kept->width), there = into.document(rows);
       there.queries.copy_(one.queries);
       there.keys.copy_(one.keys);
       there.values.copy_(one.values);
     }
-    return {result.queries, result.keys, result.values, at::Tensor(), at::Tensor(), at::Tensor()};
+    return {result.queries, result.keys, result.values, at::Tensor()};
   }
 };
 
@@ -83,8 +92,12 @@ at::Tensor attend_documents(const HeadOperands& operands, const Documents& docum
     inside.documents = documents;
     return attend_heads(operands, inside, dropout);
   }
-  return DocumentAttentionFunction::apply(queries, keys, values, documents, form.is_causal ? BlockMask::Causal : BlockMask::None,
-                                          ScoreWidth{form.scale});
+  const auto kept =
+      c10::make_intrusive<KeptDocuments>(documents, form.is_causal ? BlockMask::Causal : BlockMask::None, ScoreWidth{form.scale});
+  kept->is_again = form.is_again;
+  const at::Tensor output = DocumentAttentionFunction::apply(queries, keys, values, kept);
+  offer_saved(operands, {output});
+  return output;
 }
 
 }  // namespace executor

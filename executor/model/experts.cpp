@@ -9,6 +9,7 @@
 
 #include "executor/model/activation.h"
 #include "executor/model/linear.h"
+#include "executor/model/saved_tensors.h"
 #include "executor/model/weight_gradients.h"
 
 namespace executor {
@@ -95,6 +96,8 @@ at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, 
   };
   const auto products = [&](const at::Tensor& rows) {
     const at::Tensor up = product(rows, {.weight = products_.up, .bias = products_.up_bias}), inner = activated(up);
+    Saving::offer(sim::Module::ExpertProduct, {rows});
+    Saving::offer(sim::Module::MoeActivation, {up});
     Recomputing::offer(sim::Module::MoeActivation, {inner.detach()},
                        [this, up = up.detach()] { return std::vector<at::Tensor>{activated(up)}; });
     return product(inner, {.weight = products_.down, .bias = products_.down_bias, .share = share_});

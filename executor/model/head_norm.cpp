@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "executor/model/saved_tensors.h"
+
 namespace executor {
 namespace {
 
@@ -47,6 +49,7 @@ struct HeadNormFunction : torch::autograd::Function<HeadNormFunction> {
       NormResult result = norm_forward(rows, each.layer);
       each.put(joint, result.output);
       each.kept = std::move(result.kept);
+      Saving::offer(sim::Module::QkvProduct, {each.kept.input});
     }
     context->saved_data["heads"] = c10::IValue::make_capsule(std::move(heads));
     return joint;

@@ -17,6 +17,7 @@
 #include "executor/model/linear.h"
 #include "executor/model/made_again.h"
 #include "executor/model/rotary.h"
+#include "executor/model/saved_tensors.h"
 
 namespace executor {
 namespace {
@@ -170,7 +171,9 @@ at::Tensor fused_attention(const HeadOperands& operands, const OperandWidths& us
   const at::Tensor mixed = attend_fused(operands, {.is_again = is_again, .scale = scale});
   const at::Tensor rows =
       mixed.transpose(1, 2).narrow(3, 0, used.value);  // as the kernel writes them: the gradient comes in its layout, and is not copied
-  return rows.reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
+  at::Tensor output = rows.reshape({queries.size(0) * queries.size(2), queries.size(1) * used.value});
+  offer_saved(operands, {mixed, output});
+  return output;
 }
 
 }  // namespace
@@ -225,6 +228,7 @@ HeadOperands latent_heads(const LatentProjections& layer, const at::Tensor& norm
     return made;
   };
   const std::vector<at::Tensor> made = joined(queries, keys, down[1]);
+  Saving::offer(sim::Module::QkvProduct, {narrow, latent, queries.read, keys.read});
   Recomputing::offer(sim::Module::MlaUpProjection, without_graph(made),
                      [layer, joined, answering, narrow = narrow.detach(), latent = latent.detach(), turned = down[1].detach()] {
                        return answering(Repeat, [&] {

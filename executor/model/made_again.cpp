@@ -5,17 +5,12 @@
 #include <cassert>
 #include <utility>
 
+#include "executor/model/storage_memory.h"
+
 namespace executor {
 namespace {
 
-// Below the tensors, as buckets do it: the graph's copies share the storage.
 c10::StorageImpl& storage_of(const at::Tensor& tensor) { return *tensor.storage().unsafeGetStorageImpl(); }
-
-void give_up(const at::Tensor& tensor) {
-  c10::StorageImpl& storage = storage_of(tensor);
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(0));
-  storage.set_nbytes(0);
-}
 
 void take_over(const at::Tensor& tensor, const at::Tensor& made) {
   c10::StorageImpl &storage = storage_of(tensor), &from = storage_of(made);
@@ -32,7 +27,7 @@ void MadeAgain::add(std::vector<at::Tensor> tensors, Make make) { groups_.push_b
 
 void MadeAgain::forget() {
   for (const Group& group : groups_)
-    for (const at::Tensor& tensor : group.tensors) give_up(tensor);
+    for (const at::Tensor& tensor : group.tensors) resize_storage(storage_of(tensor), 0);
 }
 
 void MadeAgain::make() {

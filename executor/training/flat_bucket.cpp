@@ -8,19 +8,15 @@
 #include <utility>
 
 #include "executor/model/gradient_place.h"
+#include "executor/model/storage_memory.h"
 #include "executor/training/host_buffer.h"
 #include "sim/units/at.h"
 
 namespace executor {
 namespace {
 
-// Below the tensors: views keep their place, autograd's version counters are not touched.
 void resize_storage(const at::Tensor& tensor, std::int64_t elements) {
-  c10::StorageImpl& storage = *tensor.storage().unsafeGetStorageImpl();
-  const std::size_t bytes = sim::count_of(elements) * tensor.element_size();
-  if (storage.nbytes() == bytes) return;
-  storage.set_data_ptr_noswap(storage.allocator()->allocate(bytes));
-  storage.set_nbytes(bytes);
+  executor::resize_storage(*tensor.storage().unsafeGetStorageImpl(), sim::count_of(elements) * tensor.element_size());
 }
 
 std::int64_t blocks_in(std::int64_t elements) { return (elements + sim::kMomentBlock - 1) / sim::kMomentBlock; }

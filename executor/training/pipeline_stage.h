@@ -20,6 +20,7 @@
 #include "executor/model/experts.h"
 #include "executor/model/head.h"
 #include "executor/model/piece.h"
+#include "executor/model/saved_tensors.h"
 #include "executor/model/weight_gradients.h"
 #include "executor/training/batch.h"
 #include "executor/training/context_attention.h"
@@ -52,6 +53,8 @@ class PipelineStage {
   at::Tensor& block_input(const sim::TaskKey& key) {
     return block_activations(key).input;
   }                                                         // of a block that is recomputed, between its forward and that
+  void send_saved(const sim::TaskKey& copy);                // what modules of a segment have saved, to the host
+  void bring_saved(const sim::TaskKey& copy);               // and back
   Exchange exchange(const sim::TaskKey& key);               // what a task over context ranks moves
   at::Tensor tiles_of_rows(const sim::TaskKey& key) const;  // of 8-bit recipes with tiles, by the microbatch's tokens
 
@@ -69,7 +72,8 @@ class PipelineStage {
   struct SegmentActivations {
     NormActivations norm, norm_behind;
     Piece core;
-    MadeAgain again;  // of the core, before its backward
+    MadeAgain again;     // of the core, before its backward
+    SavedTensors saved;  // that the host has between forward and backward
   };
   struct BlockActivations {
     at::Tensor input;         // kept for recomputation alone
@@ -136,7 +140,10 @@ class PipelineStage {
   };
   void turn_to(const sim::TaskKey& key);
   // Where the backward of a task leaves its weight gradients; nullptr: it computes them itself.
-  WeightGradients* later(const sim::TaskKey& key) { return plan_.splits_backward() ? &later_[later_key(key)] : nullptr; }
+  WeightGradients* later(const sim::TaskKey& key) {
+    const bool is_put_off = plan_.splits_backward() || plan_.delays_weights(key.layer, key.microbatch);
+    return is_put_off ? &later_[later_key(key)] : nullptr;
+  }
   using LaterKey = std::tuple<sim::LayerIndex, std::size_t, sim::Operation>;
   LaterKey later_key(const sim::TaskKey& key) const;
 
@@ -210,6 +217,10 @@ class PipelineStage {
   double share_with_loss() const;  // of a step's tokens
   sim::Modules modules_made_again() const { return plan_.recomputed_modules(); }
   void forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized);
+  Saving::What sent() const { return {.modules = plan_.offload_modules, .least = plan_.offload_least}; }
+  void save(const sim::TaskKey& key, sim::Module module, const at::Tensor& tensor);
+  void save_stream(const sim::TaskKey& key);
+  SavedTensors& saved_of(const sim::TaskKey& copy);
   ResidualStream& stream(const sim::TaskKey& key) { return key.phase == sim::Phase::Recompute ? again_ : flow_; }
   void enter_block(const sim::TaskKey& key);
   void enter_core(const sim::TaskKey& key);

@@ -51,6 +51,7 @@ void PipelineStage::experts(const sim::TaskKey& key) {
   ExpertActivations& kept = block_activations(key).experts;
   {
     const Recomputing recomputing(modules_made_again(), kept.again);
+    const Saving saving(sent(), kept_of(key).saved);
     partial_ = block(key).experts->compute(std::exchange(partial_, {}), kept, {keeps_graph(key)});
   }
   kept.again.forget();

@@ -7,6 +7,7 @@
 #include "executor/training/pipeline_stage.h"
 
 #include "executor/model/gradient_place.h"
+#include "executor/training/host_buffer.h"
 #include "executor/training/precision.h"
 #include "sim/plan/repeated_blocks.h"
 
@@ -123,6 +124,7 @@ void PipelineStage::segment_norm(const sim::TaskKey& key) {
   NormResult result = norm_forward(read, *norm);
   partial_ = std::move(result.output);
   if (keeps_norm(key)) kept_of(key).norm = std::move(result.kept);
+  save_stream(key);
   if (recomputes_module(key)) block_activations(key).module_input = partial_;
 }
 
@@ -136,6 +138,7 @@ void PipelineStage::segment(const sim::TaskKey& key) {
   };
   if (keeps_graph(key)) {
     const Recomputing recomputing(modules_made_again(), kept_of(key).again);
+    const Saving saving(sent(), kept_of(key).saved);
     partial_ = kept_of(key).core.forward(normalized, core);
     if (!at_heads) forget_normalized(key, normalized);
   } else {
@@ -152,6 +155,7 @@ void PipelineStage::segment(const sim::TaskKey& key) {
 // What the core reads is made again of what its norm keeps, before anything else.
 void PipelineStage::forget_normalized(const sim::TaskKey& key, const at::Tensor& normalized) {
   SegmentActivations& kept = kept_of(key);
+  if (part_of(key.operation) == Part::Attention) save(key, sim::Module::QkvProduct, normalized);
   const std::optional<NormLayer>& norm = segment_of(key).norm();
   if (norm && modules_made_again().has(sim::Module::LayerNorm))
     kept.again.add({normalized}, [&norm = *norm, input = kept.norm.input] {
@@ -160,6 +164,36 @@ void PipelineStage::forget_normalized(const sim::TaskKey& key, const at::Tensor&
     });
   kept.again.forget();
 }
+
+void PipelineStage::save(const sim::TaskKey& key, sim::Module module, const at::Tensor& tensor) {
+  const Saving saving(sent(), kept_of(key).saved);
+  Saving::offer(module, {tensor});
+}
+
+// It goes with the module that has its norm (sim/task_graph/host_inputs.h); that of a plain feed-forward stays.
+void PipelineStage::save_stream(const sim::TaskKey& key) {
+  const at::Tensor& input = kept_of(key).norm.input;
+  const bool is_latent = plan_.model.attention.kind == sim::AttentionKind::Latent;
+  if (part_of(key.operation) == Part::Attention)
+    save(key, is_latent ? sim::Module::AttentionNorm : sim::Module::QkvProduct, input);
+  else if (block(key).experts)
+    save(key, sim::Module::MlpNorm, input);
+}
+
+SavedTensors& PipelineStage::saved_of(const sim::TaskKey& copy) {
+  const bool begins_with_mixer = sim::half_of(plan_.model, copy.layer.value() - 1) != sim::BlockHalf::FeedForward;
+  BlockActivations& kept = block_activations(copy);
+  return begins_with_mixer && copy.sequence == 0 ? kept.attention.saved : kept.mlp.saved;
+}
+
+// A sum that waits for the next norm is made before its other part leaves.
+void PipelineStage::send_saved(const sim::TaskKey& copy) {
+  turn_to(copy);
+  sum_up(flow_);
+  saved_of(copy).leave([&](std::int64_t bytes) { return host_buffer({bytes}, {.device = parameters_.device(), .type = at::kByte}); });
+}
+
+void PipelineStage::bring_saved(const sim::TaskKey& copy) { saved_of(copy).come_back(); }
 
 // Of the next segment, or of the head.
 bool PipelineStage::has_next_norm(const sim::TaskKey& key) const {

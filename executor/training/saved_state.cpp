@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <ranges>
 
 #include "executor/training/content_hash.h"
 #include "executor/training/refusal.h"
@@ -56,14 +57,15 @@ at::Tensor SavedState::verified(const Part& part) const {
   return part.file->tensor(part.tensor);
 }
 
-// Copies on several ranks are equal: each is written over the other.
+// Copies on several ranks are equal: each is written over the other. Of running statistics that ranks have of their own samples the first rank's stand, as
+// PyTorch DDP, which hands them to the others.
 at::Tensor SavedState::whole(std::string_view kind, const sim::Parameter& parameter) const {
   const std::string name = fmt::format("{}:{}", kind, parameter.name);
   const auto parts = parts_.find(name);
   if (parts == parts_.end()) refuse(folder_, "tensor " + name + " is missing", remedy_);
   at::Tensor result;
   std::vector<bool> is_there(sim::count_of(parameter.elements()));
-  for (const Part& part : parts->second) {
+  for (const Part& part : std::views::reverse(parts->second)) {
     at::Tensor values = verified(part);
     if (kind.starts_with("scale")) values = values.repeat_interleave(sim::kMomentBlock).narrow(0, 0, part.elements(parameter));
     if (!result.defined()) result = at::empty({parameter.elements()}, values.options());

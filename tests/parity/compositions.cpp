@@ -310,6 +310,11 @@ sim::RecomputeScope scope_of(const std::string& text) {
   return sim::parse_recompute_scope(text, wrong);
 }
 
+sim::Modules modules_of(const std::string& text) {
+  std::vector<sim::Violation> wrong;
+  return sim::parse_modules(text, sim::kSentToHost, wrong);
+}
+
 sim::Adapters adapters_of(const std::string& text) {
   std::vector<sim::Violation> wrong;
   return sim::parse_adapters(text, wrong).value();
@@ -352,7 +357,9 @@ const std::vector<Composition>& compositions() {
                              of_networks(),
                              of_long_samples(),
                              of_heads_between_ranks(),
-                             of_own_scores()})
+                             of_own_scores(),
+                             of_later_heads(),
+                             of_modules_on_host()})
       joined.insert(joined.end(), some.begin(), some.end());
     return joined;
   }();
@@ -394,6 +401,8 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_parameters = composition.offload_parameters;
   plan.offload_activations = composition.offload_activations;
+  plan.offload_modules = modules_of(composition.offload_modules), plan.offload_least = composition.offload_least;
+  plan.delay_head_wgrad = composition.delay_head_wgrad;
   plan.workload.sequence = composition.sequence;
   plan.context_algorithm = composition.context_algorithm;
   plan.context_by_document = composition.context_by_document;
@@ -407,6 +416,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.weight_sync = composition.weight_sync;
   plan.slices = composition.slices;
   plan.partition_size = composition.partition_size, plan.credit_size = composition.credit_size;
+  if (composition.own_statistics) plan.sync_batch_norm = false;
   plan.optimizer_in_backward = composition.in_backward;
   if (plan.sums_by_priority() || plan.optimizer_in_backward) plan.training.gradient_clip = 0;
   if (plan.mesh.context > 1 || plan.slices > 1) plan.model.attention_dropout = 0;  // violations() says why

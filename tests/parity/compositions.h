@@ -29,6 +29,9 @@ struct Composition {
   std::string full_units = {};                                          // beside those in `precision`
   std::string codecs = {};                                              // of what crosses links: wire_test tells what numbers they leave
   bool offload_optimizer = false, offload_parameters = false, offload_activations = false;
+  std::string offload_modules = {};   // that send what they save to the host,
+  std::int64_t offload_least = 0;     // tensors of so many elements or more
+  std::int32_t delay_head_wgrad = 0;  // microbatches
   sim::ContextAlgorithm context_algorithm = sim::ContextAlgorithm::Ring;
   std::int64_t sequence = 12;
   bool wide = false;                 // the model is tiny_gpt2() with room for blocks of 64 on two tensor ranks
@@ -49,10 +52,14 @@ struct Composition {
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;
   sim::Bytes partition_size{}, credit_size{};   // of sums by priority, without clipping
+  bool own_statistics = false;                  // batch norms by each data rank's samples
   bool in_backward = false;                     // steps, without clipping
   bool head_alone = false;                      // is what the last stage has
   std::optional<sim::ExpertForm> experts = {};  // its blocks, or else those of tiny_mixtral(), have these
   sim::ModelConfig (*network)() = nullptr;      // that CPU ranks alone perform
+  std::int32_t last_stage() const {
+    return delay_head_wgrad > 0 ? 1 : offload_modules.empty() ? 3 : 2;
+  }  // of ZeRO, that it may stand beside
   bool has_model() const {
     return wide || latent || experts || network;
   }  // of its own; else it is a GPT-2, and a Llama where its heads allow

@@ -1,6 +1,8 @@
-// Convolutional networks on data ranks that share the statistics of batch norms: beside what compositions hold, what goes on behind a step.
+// Convolutional networks on data ranks: beside what compositions hold, what goes on behind a step.
+#include <ATen/ops/equal.h>
 #include <gtest/gtest.h>
 
+#include "executor/launch/rank_environment.h"
 #include "tests/parity/parity_job.h"
 #include "tests/parity/tiny_plans.h"
 #include "tests/parity/training_result.h"
@@ -39,6 +41,17 @@ TEST_F(Maps, ItGoesOnUnderAnotherLayout) {
   const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 2, .ranks = Ranks::Alone, .load_from = scratch.folder("two")});
   const TrainingResult together = train({.plan = plan, .steps = 2, .load_from = scratch.folder("two")});
   EXPECT_EQ(difference(together, alone, {1e-10}), "");
+}
+
+// Each follows its own samples; as PyTorch DDP's, the first rank's are gone on with.
+TEST_F(Maps, TheFirstRanksStatisticsAreGoneOnWith) {
+  const ScratchOfJob scratch;
+  sim::ParallelPlan plan = plan_;
+  plan.sync_batch_norm = false;
+  const TrainingResult own = train({.plan = plan, .steps = 2, .save_to = scratch.folder("own")});
+  const TrainingResult alone = train({.plan = on_one_rank(plan), .steps = 0, .ranks = Ranks::Alone, .load_from = scratch.folder("own")});
+  const std::string name = "running_mean:layers.1.1.weight";
+  EXPECT_EQ(at::equal(alone.weights.at(name), own.weights.at(name)), executor::read_rank_environment().rank == sim::Rank(0));
 }
 
 TEST_F(Maps, BucketsOfAnySizeHaveEveryBit) {

@@ -49,6 +49,8 @@ std::vector<Composition> of_priority();
 std::vector<Composition> of_steps_in_the_backward();
 std::vector<Composition> of_small_parameters();
 std::vector<Composition> of_host();  // what lies there: the optimizer, inputs of blocks, weights
+std::vector<Composition> of_modules_on_host();
+std::vector<Composition> of_later_heads();  // gradients of their weights behind the last backward
 std::vector<Composition> of_kept_numbers();
 std::vector<Composition> of_full_units();
 std::vector<Composition> of_moments();

@@ -227,7 +227,7 @@ sim::ParallelPlan with_documents(sim::ParallelPlan plan) {
 }
 
 sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
-  if (plan.model.convolution) plan.microbatch_size *= plan.mesh.data;  // a batch norm's statistics are of that many
+  if (plan.sync_batch_norm) plan.microbatch_size *= plan.mesh.data;  // a batch norm's statistics are of that many
   plan.mesh = {};
   plan.cluster.devices = 1;
   plan = in_slices(std::move(plan), 0);
@@ -236,6 +236,8 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.recompute_scope = {};
   plan.offload_optimizer = plan.offload_parameters = plan.offload_activations = false;
   plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
+  plan.delay_head_wgrad = 0;
+  plan.offload_modules = {};
   const auto scales = plan.workload.precision.scales();
   if (!scales || scales == sim::ScaleRecipe::Delayed) plan.slices = 1;  // else each is a product of its own, as a microbatch is
   plan.context_by_document = false;

@@ -37,6 +37,11 @@ TEST_F(Mutations, RestartedSlice) {
 TEST_F(Mutations, LocalStatistics) {
   for (const PlantedBug bug : {PlantedBug::LocalStatistics, PlantedBug::LocalSums})
     expect_caught_in_fp64(tiny_plan(tiny_resnet(), {.data = 2}), bug);
+  for (const bool shares : {true, false}) {
+    sim::ParallelPlan plan = tiny_plan(tiny_resnet(), {.data = 2});
+    plan.sync_batch_norm = shares;
+    expect_caught_in_fp64(plan, PlantedBug::RunningForBatch);
+  }
 }
 
 // Of an encoder and its decoder; of two samples one is the other's neighbour.
@@ -187,7 +192,10 @@ TEST_F(Mutations, EarlyShared) {
 }
 
 TEST_F(Mutations, BoundaryCrossed) {
-  for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_})
+  sim::ParallelPlan attends_again = data_;
+  attends_again.recompute = sim::Recompute::Selective;
+  attends_again.recompute_scope.modules = sim::Module::CoreAttention;
+  for (const sim::ParallelPlan& plan : {data_, tensor_, pipeline_, attends_again})
     expect_caught_in_fp64(with_documents(plan), PlantedBug::BoundaryCrossed);
 }
 // Learned ones: rotary positions tell distances alone, and inside a document those are the same.

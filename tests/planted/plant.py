@@ -83,6 +83,16 @@ BUGS = [
     ("pipeline_stage_tasks.cpp", "else if (leaves_full_block(key) || !has_next_norm(key))",
      f"else if ((leaves_full_block(key) || !has_next_norm(key)) && !{is_bug('ForgottenSum')})"),
     ("pipeline_stage_tasks.cpp", "sum_up(entered);", f"{is_bug('LostAtEntry')} ? entered.addend.reset() : sum_up(entered);"),
+    ("map_stage.cpp", "const BatchMoments moments = merged_moments(std::exchange(step.statistics, {}));",
+     f"""BatchMoments moments = merged_moments(std::exchange(step.statistics, {{}}));
+  const RunningStatistics& running = parameters_.running(key.layer)->statistics;
+  if ({is_bug('RunningForBatch')}) moments.mean = running.mean.clone(), moments.variance = running.variance.clone();"""),
+    ("pipeline_stage_tasks.cpp", *before("return host_buffer({bytes},", f"""static at::Tensor one;
+    if ({is_bug('OneHostBuffer')}) {{
+      if (!one.defined() || one.numel() < bytes) one = host_buffer({{bytes}}, {{.device = parameters_.device(), .type = at::kByte}});
+      return one.narrow(0, 0, bytes);
+    }}
+    """)),
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = block(key).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
     ("pipeline_stage_experts.cpp", *after("combine_backward(std::exchange(partial_, {}), kept);\n", f"  if ({is_bug('IgnoredChoice')}) kept.weight_gradient.zero_();\n")),

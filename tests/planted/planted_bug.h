@@ -21,7 +21,7 @@ enum class PlantedBug : std::uint8_t {
   StaleMaster,           // 16-bit weights are not rounded anew from their stepped masters
   SkippedCollective,     // rank 1 leaves out its first reduction of gradients, and its peers wait for another operation
   MissingReplicaSum,     // HSDP: shards are not summed over replicas
-  ForgottenWeights,      // split backward: the first microbatch's weight gradients are never computed, nor are those beside an exchange
+  ForgottenWeights,      // the first microbatch's weight gradients that are put off are never computed, nor are those beside an exchange
   SwappedMicrobatches,   // the first two microbatches of a step change places on this rank
   LocalHeadMasks,        // masks of attention's scores are named by the head of this tensor rank
   DividedTwice,          // the loss is averaged over the global batch and over the ranks once more
@@ -94,6 +94,8 @@ enum class PlantedBug : std::uint8_t {
   OwnTiles,              // 8 bit: tiles of tokens begin where a context rank's tokens do
   LateDocuments,         // fitted rows: documents begin at their second token
   BalanceByLoss,         // experts: their auxiliary loss counts by the tokens that predict something
+  RunningForBatch,       // a batch norm norms by the running statistics
+  OneHostBuffer,         // what modules have saved: each tensor goes to one place of the host, whoever's is there
 };
 inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "wrong_average",
@@ -179,7 +181,9 @@ inline constexpr std::string_view kPlantedBugNames[] = {"none",
                                                         "partial_gradients",
                                                         "own_tiles",
                                                         "late_documents",
-                                                        "balance_by_loss"};
+                                                        "balance_by_loss",
+                                                        "running_for_batch",
+                                                        "one_host_buffer"};
 
 bool planted(PlantedBug bug);
 bool planted_once(PlantedBug bug);  // and no more from then on

@@ -29,7 +29,7 @@ void write_loop_plans(const std::string& folder) {
         composition.layers_per_unit > 1 || composition.mesh.reshard > 1 || composition.persistence_threshold > 0;  // of stage 3
     if (plan.sums_by_priority() || plan.optimizer_in_backward) continue;  // of stage 0; of 0 and 3, which are there
     if (composition.owners > 0) continue;                                 // has its stage
-    const std::int32_t used = wraps ? 3 : stage;
+    const std::int32_t used = wraps ? 3 : std::min(stage, composition.last_stage());
     sim::save_plan(parity::with_zero(plan, used), folder + "/" + composition.name + "_zero" + std::to_string(used) + ".json");
     if (!wraps) stage = stage % 3 + 1;
   }

@@ -39,14 +39,17 @@ TEST(HostRules, OfResidencyAlone) {
   EXPECT_THAT(residency_violations(plan), broken("/delay_head_wgrad", "there is one stage"));
 }
 
-TEST(HostRules, TheWorkerHasAllOnTheDevice) {
+TEST(HostRules, TheWorkerSendsFromCpuRanksThatShareNoSample) {
   ParallelPlan plan = testing::tiny_plan({.pipeline = 2});
-  ASSERT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
   plan.offload_modules = Module::QkvProduct;
-  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "inputs of recomputed blocks alone"));
-  plan.offload_modules = {};
   plan.delay_head_wgrad = 1;
-  EXPECT_THAT(why_not_runnable(plan), broken("/delay_head_wgrad", "with its backward"));
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.mesh.context = 2;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "beside their exchange"));
+  plan.mesh.context = 1;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "CPU ranks alone"));
 }
 
 }  // namespace
