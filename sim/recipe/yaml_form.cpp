@@ -44,10 +44,20 @@ class YamlReader {
   std::string list_of(const YAML::Node& node, int depth) const {
     std::string text = "[";
     for (const YAML::Node& item : node) {
-      const bool is_list = item.IsSequence() && depth < kDeepestYaml;
-      text += (text.size() > 1 ? ", " : "") + (item.IsScalar() ? item.Scalar() : is_list ? list_of(item, depth + 1) : std::string("..."));
+      text += (text.size() > 1 ? ", " : "") + item_of(item, depth);
     }
     return text + "]";
+  }
+  std::string item_of(const YAML::Node& item, int depth) const {
+    if (item.IsScalar()) return item.Scalar();
+    if (depth >= kDeepestYaml || item.IsNull()) return "...";
+    return item.IsSequence() ? list_of(item, depth + 1) : names_of(item, depth + 1);
+  }
+  // Names within a list: of data, callbacks and their likes, where few look.
+  std::string names_of(const YAML::Node& node, int depth) const {
+    std::string text = "{";
+    for (const auto& entry : node) text += (text.size() > 1 ? ", " : "") + key_of(entry.first) + ": " + item_of(entry.second, depth);
+    return text + "}";
   }
 
   const std::string& file_;
