@@ -8,6 +8,7 @@
 #include "sim/recipe/beside.h"
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 #include "sim/units/counted.h"
 
@@ -51,13 +52,17 @@ void read_strategy(const Value& v, Draft& d) {
   d.plan.reshard_after_forward = Value({"fsdp_sharding_strategy", text}, d).choice(kOld) % 2 == 0;
 }
 
+constexpr std::string_view kEnvironments[] = {"LOCAL_MACHINE", "AMAZON_SAGEMAKER"};
+constexpr std::string_view kStateDicts[] = {"FULL_STATE_DICT", "LOCAL_STATE_DICT", "SHARDED_STATE_DICT"};
+constexpr std::string_view kBackends[] = {"AO", "TE", "MSAMP"};
+
 constexpr Field kAccelerateFields[] = {
-    {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, only_said},
+    {"compute_environment", "", [](const ParallelPlan&) { return Written("LOCAL_MACHINE"); }, word_said<kEnvironments>},
     {"distributed_type", "", kind_written, read_kind, true},
-    {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, only_said},
+    {"num_machines", "", [](const ParallelPlan& p) { return written(p.cluster.nodes()); }, number_said},
     {"num_processes", "", [](const ParallelPlan& p) { return written(p.mesh.ranks()); },
      [](const Value& v, Draft& d) { d.processes = v.count(); }, true},
-    {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, only_said},
+    {"machine_rank", "", [](const ParallelPlan&) { return Written("0"); }, number_said},
     {"mixed_precision", "",
      [](const ParallelPlan& p) {
        return Written(is_sixteen_bit(p.workload.precision.compute()) ? std::string(sim::at(kPrecisionNames, p.workload.precision.compute()))
@@ -72,6 +77,7 @@ constexpr Field kAccelerateFields[] = {
      }},
     {"fp8_config.backend", "", nullptr,
      [](const Value& v, Draft& d) {
+       tell_other_word(v, kBackends);
        if (v.text() == "AO") d.scales = ScaleRecipe::Tensorwise;
      }},
     {"deepspeed_config.zero_stage", "", [](const ParallelPlan& p) { return deepspeed_number(p, p.zero_stage); },
@@ -93,8 +99,8 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_parameters, "cpu"); }, read_offload_of_weights},
     {"deepspeed_config.offload_optimizer_device", "",
      [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p) && p.offload_optimizer, "cpu"); }, read_offload},
-    {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, only_said},
-    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, only_said},
+    {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, flag_said},
+    {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, number_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
      [](const Value& v, Draft&) {
        if (v.text() != "TRANSFORMER_BASED_WRAP" && v.text() != "NO_WRAP")
@@ -113,7 +119,7 @@ constexpr Field kAccelerateFields[] = {
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
      [](const Value& v, Draft& d) { d.plan.recompute = v.boolean() ? Recompute::Full : Recompute::None; }},
     {"fsdp_config.fsdp_state_dict_type", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "SHARDED_STATE_DICT"); },
-     only_said},
+     word_said<kStateDicts>},
     {"fsdp_config.fsdp_offload_params", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"parallelism_config.parallelism_config_dp_replicate_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.replicas); },

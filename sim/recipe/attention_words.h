@@ -1,7 +1,7 @@
 // Which kernel attends, as programs call it. A word of the plan is what its software profile does not do anyway.
 #pragma once
 
-#include "sim/recipe/draft.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 
@@ -12,6 +12,7 @@ void take_attention(const std::string& setting, AttentionWord word, Draft& draft
 void take_switched_attention(const Value& value, AttentionWord word, Draft& draft);  // of several, the one that Axolotl asks first
 template <AttentionWord word>                                                        // of a switch
 void switch_attention(const Value& value, Draft& draft) {
+  flag_said(value, draft);
   if (is_on(value.text())) take_switched_attention(value, word, draft);
 }
 AttentionWord kernel_word(const ParallelPlan& plan);  // what it says, or the word for the kernel that its software profile has

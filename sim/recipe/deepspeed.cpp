@@ -7,6 +7,7 @@
 
 #include "sim/plan/drives.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -60,6 +61,9 @@ Written buffer_of_weights(const ParallelPlan& plan) {
 
 bool overlaps_reduce(const ParallelPlan& plan) { return plan.cluster.software.name.empty() || plan.cluster.software.overlap_reduce; }
 
+constexpr std::string_view kTypesOfSums[] = {"fp32", "fp16", "bf16"};
+constexpr std::string_view kReducedTypes[] = {"fp32", "fp16", "bf16", "bfp16"};
+
 constexpr Field kDeepSpeedFields[] = {
     {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -89,21 +93,21 @@ constexpr Field kDeepSpeedFields[] = {
     {"optimizer.params.weight_decay", "", [](const ParallelPlan& p) { return written_number(p.training.weight_decay); },
      [](const Value& v, Draft& d) { d.plan.training.weight_decay = v.number(); }},
     {"zero_allow_untested_optimizer", "",
-     [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0 && p.workload.optimizer == OptimizerKind::Sgd); }, only_said},
+     [](const ParallelPlan& p) { return written_flag(p.zero_stage > 0 && p.workload.optimizer == OptimizerKind::Sgd); }, flag_said},
     {"bf16.enabled", "bfloat16.enabled", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Bf16)); },
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.is_bf16 = true, d.precision = Precision::Bf16;
      }},
     {"bf16.bf16_master_weights_and_grads", "", [](const ParallelPlan& p) { return written_flag(keeps_all_in_bf16(p.workload.precision)); },
-     only_said},
+     flag_said},
     {"bf16.bf16_optimizer_states", "", [](const ParallelPlan& p) { return written_flag(keeps_all_in_bf16(p.workload.precision)); },
-     only_said},
+     flag_said},
     {"fp16.enabled", "", [](const ParallelPlan& p) { return written_flag(has_precision(p, Precision::Fp16)); },
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.is_fp16 = true, d.precision = Precision::Fp16;
      }},
     {"fp16.loss_scale", "", [](const ParallelPlan& p) { return written_if(has_precision(p, Precision::Fp16), "0"); },
-     only_said},  // 0: it moves
+     number_said},  // 0: it moves
     {"fp16.initial_scale_power", "",
      [](const ParallelPlan& p) {
        return written_if(has_precision(p, Precision::Fp16), fmt::format("{:.0f}", std::log2(p.training.initial_loss_scale)));
@@ -117,14 +121,17 @@ constexpr Field kDeepSpeedFields[] = {
        return written_if(is_sixteen_bit(p.workload.precision.compute()),
                          std::string(sim::at(kPrecisionNames, p.workload.precision.of(Numbers::Gradients))));
      },
-     [](const Value& v, Draft& d) { d.fp32_gradients = v.text() == "fp32"; }},
+     [](const Value& v, Draft& d) {
+       tell_other_word(v, kTypesOfSums);
+       d.fp32_gradients = v.text() == "fp32";
+     }},
     {"communication_data_type", "",
      [](const ParallelPlan& p) {
        return written_if(is_sixteen_bit(p.workload.precision.compute()), reduces_in_fp32(p)                  ? "fp32"
                                                                          : has_precision(p, Precision::Bf16) ? "bf16"
                                                                                                              : "fp16");
      },
-     only_said},  // see reduced_types
+     word_said<kReducedTypes>},  // see reduced_types
     {"zero_optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        const std::int64_t stage = v.integer();
@@ -140,7 +147,7 @@ constexpr Field kDeepSpeedFields[] = {
      }},
     {"zero_optimization.reduce_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); },
      [](const Value& v, Draft& d) { d.bucket_elements = v.integer(); }},
-    {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, only_said},
+    {"zero_optimization.allgather_bucket_size", "", [](const ParallelPlan& p) { return written(elements_of_bucket(p)); }, number_said},
     {"zero_optimization.stage3_prefetch_bucket_size", "zero_optimization.prefetch_bucket_size",
      [](const ParallelPlan& p) { return is_stage_three(p) ? written(elements_gathered_ahead(p)) : Written(); },
      [](const Value& v, Draft& d) { d.prefetched_elements = v.integer(); }},
@@ -155,7 +162,7 @@ constexpr Field kDeepSpeedFields[] = {
        v.lost("parameters stay whole up to so many elements of all of them; the plan's all do that are small", "leave it out");
      }},
     {"zero_optimization.stage3_max_live_parameters", "",
-     [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, only_said},
+     [](const ParallelPlan& p) { return written_if(is_stage_three(p), std::to_string(kFar)); }, number_said},
     {"zero_optimization.stage3_max_reuse_distance", "",
      [](const ParallelPlan& p) { return written_if(is_stage_three(p), p.reshard_after_forward ? "0" : std::to_string(kFar)); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = v.integer() < kFar; }},
@@ -176,17 +183,17 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.offload_optimizer.nvme_path", "",
      [](const ParallelPlan& p) { return written_if(p.has_on_drive(OnDrive::Optimizer), "/local_nvme"); }, only_said},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     only_said},
+     flag_said},
     {"zero_optimization.offload_optimizer.ratio", "",
      [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
      [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
-    {"zero_optimization.offload_param.buffer_size", "", buffer_of_weights, only_said},
-    {"zero_optimization.offload_optimizer.buffer_count", "", nullptr, only_said},
-    {"zero_optimization.offload_optimizer.pipeline_read", "", nullptr, only_said},
-    {"zero_optimization.offload_optimizer.pipeline_write", "", nullptr, only_said},
-    {"zero_optimization.offload_param.buffer_count", "", nullptr, only_said},
-    {"zero_optimization.offload_param.max_in_cpu", "", nullptr, only_said},
-    {"zero_optimization.sub_group_size", "", nullptr, only_said},
+    {"zero_optimization.offload_param.buffer_size", "", buffer_of_weights, number_said},
+    {"zero_optimization.offload_optimizer.buffer_count", "", nullptr, number_said},
+    {"zero_optimization.offload_optimizer.pipeline_read", "", nullptr, flag_said},
+    {"zero_optimization.offload_optimizer.pipeline_write", "", nullptr, flag_said},
+    {"zero_optimization.offload_param.buffer_count", "", nullptr, number_said},
+    {"zero_optimization.offload_param.max_in_cpu", "", nullptr, number_said},
+    {"zero_optimization.sub_group_size", "", nullptr, number_said},
     {"zero_optimization.cpu_offload", "", nullptr, [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},  // before 0.4
     {"zero_optimization.offload_param.device", "",
      [](const ParallelPlan& p) { return written_if(p.offload_parameters, offload_text(p, OnDrive::Weights)); }, read_offload_of_weights},
@@ -198,7 +205,7 @@ constexpr Field kDeepSpeedFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.text() == "0" ? 1 : v.degree(); }, true},
     {"sequence_parallel_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.context > 1, std::to_string(p.mesh.context)); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll; }, true},
-    {"expert_parallel.enabled", "", [](const ParallelPlan& p) { return written_flag(p.mesh.expert > 1); }, only_said},
+    {"expert_parallel.enabled", "", [](const ParallelPlan& p) { return written_flag(p.mesh.expert > 1); }, flag_said},
     {"expert_parallel.autoep_size", "", [](const ParallelPlan& p) { return written_if(p.mesh.expert > 1, std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"expert_parallel.expert_tensor_parallel_size", "",
@@ -218,8 +225,9 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
      "where weights and states are, or when the host steps them; the plan's host steps once a step"},
     {"pipeline.stages pipeline.partition", "stages of a PipelineModule; the plan has one"},
     {"elasticity.enabled autotuning.enabled curriculum_learning.enabled data_efficiency.enabled progressive_layer_drop.enabled "
-     "sparse_attention.mode sparsity",
+     "sparsity",
      "batches or work that change while it runs; the plan's do not"},
+    {"sparse_attention.mode", "attention of fewer pairs, where the network asks for it; the plan has all"},
     {"zero_optimization.max_live_parameters zero_optimization.max_reuse_distance",
      "how many parameters stay whole at once; the plan has those of two blocks"},
     {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",

@@ -9,6 +9,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/fairseq_network.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -83,6 +84,10 @@ void read_task(const Value& v, Draft&) {
   v.lost(v.text() + ": the plan trains a language model on whole samples", "mind time");
 }
 
+constexpr std::string_view kActivationsOfFairseq[] = {"relu",         "gelu", "gelu_fast", "gelu_accurate",
+                                                      "relu_squared", "tanh", "linear",    "swish"};
+constexpr std::string_view kSharded[] = {"os"};
+
 constexpr Field kFairseqFields[] = {
     {"sample-break-mode", "", nullptr,
      [](const Value& v, Draft&) {
@@ -110,22 +115,23 @@ constexpr Field kFairseqFields[] = {
     {"encoder-embed-dim", "", nullptr, positive_size, true},
     {"encoder-ffn-embed-dim", "", nullptr, positive_size},
     {"encoder-attention-heads", "", nullptr, positive_size},
-    {"encoder-normalize-before", "", nullptr, only_said},
-    {"decoder-normalize-before", "", nullptr, only_said},
-    {"share-all-embeddings", "", nullptr, only_said},
-    {"layernorm-embedding", "", nullptr, only_said},
-    {"no-scale-embedding", "", nullptr, only_said},
-    {"encoder-learned-pos", "", nullptr, only_said},
-    {"untie-weights-roberta", "", nullptr, only_said},
+    {"encoder-normalize-before", "", nullptr, flag_said},
+    {"decoder-normalize-before", "", nullptr, flag_said},
+    {"share-all-embeddings", "", nullptr, flag_said},
+    {"layernorm-embedding", "", nullptr, flag_said},
+    {"no-scale-embedding", "", nullptr, flag_said},
+    {"encoder-learned-pos", "", nullptr, flag_said},
+    {"untie-weights-roberta", "", nullptr, flag_said},
     {"required-batch-size-multiple", "", nullptr, positive_size},
     {"max-source-positions", "", nullptr, positive_size},
     {"max-positions", "", nullptr, positive_size},
     {"activation-dropout", "relu-dropout", nullptr, share_of_dropout},
-    {"activation-fn", "", [](const ParallelPlan& p) { return Written(activation_name(p.model.activation)); }, only_said},
+    {"activation-fn", "", [](const ParallelPlan& p) { return Written(activation_name(p.model.activation)); },
+     word_said<kActivationsOfFairseq>},
     {"dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.residual_dropout); }, share_of_dropout},
     {"attention-dropout", "", [](const ParallelPlan& p) { return rate_text(p.model.attention_dropout); }, share_of_dropout},
-    {"share-decoder-input-output-embed", "", nullptr, only_said},
-    {"decoder-learned-pos", "", nullptr, only_said},
+    {"share-decoder-input-output-embed", "", nullptr, flag_said},
+    {"decoder-learned-pos", "", nullptr, flag_said},
     {"max-target-positions", "", [](const ParallelPlan& p) { return written(p.model.max_positions); }, positive_size},
     {"tokens-per-sample", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
@@ -141,7 +147,7 @@ constexpr Field kFairseqFields[] = {
     {"no-reshard-after-forward", "", [](const ParallelPlan& p) { return flag_if(is_sharded(p) && !p.reshard_after_forward); },
      [](const Value& v, Draft& d) { d.plan.reshard_after_forward = !v.boolean(); }},
     {"min-params-to-wrap", "", [](const ParallelPlan& p) { return written_if(is_sharded(p), "1"); }, positive_size},
-    {"fp32-reduce-scatter", "", [](const ParallelPlan& p) { return flag_if(is_sharded(p) && reduces_in_fp32(p)); }, only_said},
+    {"fp32-reduce-scatter", "", [](const ParallelPlan& p) { return flag_if(is_sharded(p) && reduces_in_fp32(p)); }, flag_said},
     {"cpu-offload", "", [](const ParallelPlan& p) { return flag_if(p.offload_parameters); },
      [](const Value& v, Draft& d) { d.plan.offload_parameters = d.plan.offload_optimizer = v.boolean(); }},
     {"checkpoint-activations", "", [](const ParallelPlan& p) { return flag_if(p.recompute == Recompute::Full && !p.offload_activations); },
@@ -205,7 +211,7 @@ constexpr Field kFairseqFields[] = {
      [](const Value& v, Draft&) {
        if (v.boolean()) v.wrong("cuts the network over the devices of one process", "plan a pipeline with --fix schedule=gpipe");
      }},
-    {"zero-sharding", "", [](const ParallelPlan& p) { return written_if(deals_states_out(p), "os"); }, only_said},
+    {"zero-sharding", "", [](const ParallelPlan& p) { return written_if(deals_states_out(p), "os"); }, word_said<kSharded>},
 };
 
 constexpr LostSetting kFairseqLost[] = {

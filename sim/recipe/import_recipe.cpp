@@ -206,6 +206,8 @@ void refuse_foreign_lines(const std::string& path, const std::string& text, cons
 constexpr std::string_view kSettingsOfDeepSpeed =
     "--deepspeed --deepspeed_config --deepspeed-config --ds_config --ds-config --ds_config_path --deepspeed_config_path --ds_file";
 
+std::string file_of_hydra(const std::string& name) { return name.ends_with(".yaml") ? name : name + ".yaml"; }
+
 // `train.py --config run.yaml`: which arguments these are, the file says.
 void name_configuration(const std::string& text, const std::string& path, const Texts& given, std::vector<Violation>& wrong) {
   const bool has_keys = text.find("\":") != std::string::npos;  // a script may begin with a bracket, too
@@ -217,9 +219,9 @@ void name_configuration(const std::string& text, const std::string& path, const 
                  is_of_arguments = is_json && !before.starts_with("-");  // behind an option it may be anything
       const bool is_named = has_name("--config --config_file --config-file --cfg --yaml-cfg", before) && word.starts_with("$");
       if (before == "--config-name" || word.starts_with("--config-name="))  // Hydra's, without its ending
-        return wrong.push_back({"",
-                                fmt::format("names {}.yaml of Hydra, which holds its arguments", shown(word.substr(word.rfind('=') + 1))),
-                                "import that file, where they are those of a program that is read"});
+        return wrong.push_back(
+            {"", fmt::format("names {} of Hydra, which holds its arguments", file_of_hydra(shown(word.substr(word.rfind('=') + 1)))),
+             "import that file, where they are those of a program that is read"});
       if (is_json && has_name(kSettingsOfDeepSpeed, before))
         return wrong.push_back(
             {"", fmt::format("names {}, which is DeepSpeed's", word), "import that file, with --model, --sequence and --global-batch"});

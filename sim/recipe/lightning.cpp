@@ -8,6 +8,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/lightning.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -121,14 +122,16 @@ Written sharding_written(const ParallelPlan& p) {
                   p.reshard_after_forward ? (whole ? "FULL_SHARD" : "HYBRID_SHARD") : (whole ? "SHARD_GRAD_OP" : "_HYBRID_SHARD_ZERO2"));
 }
 
+constexpr std::string_view kAccelerators[] = {"gpu", "cuda", "auto", "cpu", "tpu", "hpu", "mps"};
+
 constexpr Field kLightningFields[] = {
     {"seed_everything", "", [](const ParallelPlan& p) { return written(static_cast<std::int64_t>(p.training.seed)); },
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) && v.text() != "true") d.plan.training.seed = static_cast<std::uint64_t>(std::max<std::int64_t>(0, v.integer()));
      }},
-    {"trainer.accelerator", "", [](const ParallelPlan&) { return Written("gpu"); }, only_said},
-    {"trainer.devices", "trainer.gpus", [](const ParallelPlan& p) { return written(p.cluster.devices_per_host()); }, only_said, true},
-    {"trainer.num_nodes", "", [](const ParallelPlan& p) { return written(p.cluster.hosts()); }, only_said},
+    {"trainer.accelerator", "", [](const ParallelPlan&) { return Written("gpu"); }, word_said<kAccelerators>},
+    {"trainer.devices", "trainer.gpus", [](const ParallelPlan& p) { return written(p.cluster.devices_per_host()); }, runs_said, true},
+    {"trainer.num_nodes", "", [](const ParallelPlan& p) { return written(p.cluster.hosts()); }, number_said},
     {"trainer.strategy.class_path", "trainer.strategy", [](const ParallelPlan& p) { return Written(class_of(p)); }, only_said, true},
     {"trainer.strategy.init_args.bucket_cap_mb", "",
      [](const ParallelPlan& p) {
@@ -145,7 +148,7 @@ constexpr Field kLightningFields[] = {
      [](const ParallelPlan& p) { return for_kind(p, Trained::Fsdp, fmt::format("{}", p.offload_parameters)); },
      [](const Value& v, Draft& d) { d.plan.offload_parameters = d.plan.offload_optimizer = v.boolean(); }},
     {"trainer.strategy.init_args.stage", "",
-     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(p.zero_stage)); }, only_said},
+     [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, std::to_string(p.zero_stage)); }, number_said},
     {"trainer.strategy.init_args.offload_optimizer", "",
      [](const ParallelPlan& p) { return for_kind(p, Trained::DeepSpeed, fmt::format("{}", p.offload_optimizer)); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = v.boolean(); }},
@@ -180,6 +183,8 @@ constexpr Field kLightningFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = is_on(v.text()) ? v.number() : 0; }},
     {"trainer.gradient_clip_algorithm", "", nullptr,
      [](const Value& v, Draft&) {
+       constexpr std::string_view kNames[] = {"norm", "value"};
+       tell_other_word(v, kNames);
        if (v.text() == "value") v.lost("clips each number by itself; the plan clips by the norm of all", "mind time: a norm is summed");
      }},
     {"data.init_args.batch_size", "data.batch_size data.init_args.train_batch_size data.train_batch_size", nullptr,

@@ -10,6 +10,7 @@
 #include "sim/recipe/lightning.h"
 #include "sim/recipe/litgpt_networks.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 namespace {
@@ -30,6 +31,9 @@ void read_optimizer_of_litgpt(const Value& v, Draft& d) {
   v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory and its time");
 }
 
+constexpr std::string_view kNormsOfLitgpt[] = {"LayerNorm", "RMSNorm"};
+constexpr std::string_view kMlpsOfLitgpt[] = {"GptNeoxMLP", "LLaMAMLP", "GemmaMLP", "LLaMAMoE"};
+
 constexpr Field kLitgptFields[] = {
     {"train.micro_batch_size", "", [](const ParallelPlan& p) { return written(p.microbatch_size); },
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
@@ -40,22 +44,22 @@ constexpr Field kLitgptFields[] = {
        if (is_on(v.text())) d.sequence = v.count();
      },
      true},
-    {"train.tie_embeddings", "", nullptr, only_said},
-    {"model_config.n_layer", "", nullptr, only_said, true},  // a network of its own
-    {"model_config.n_embd", "", nullptr, only_said},
-    {"model_config.n_head", "", nullptr, only_said},
-    {"model_config.n_query_groups", "", nullptr, only_said},
-    {"model_config.head_size", "", nullptr, only_said},
-    {"model_config.intermediate_size", "", nullptr, only_said},
-    {"model_config.block_size", "", nullptr, only_said},
-    {"model_config.vocab_size", "", nullptr, only_said},
-    {"model_config.padded_vocab_size", "", nullptr, only_said},
-    {"model_config.bias", "", nullptr, only_said},
-    {"model_config.parallel_residual", "", nullptr, only_said},
-    {"model_config.rotary_percentage", "", nullptr, only_said},
-    {"model_config.rope_base", "", nullptr, only_said},
-    {"model_config.norm_class_name", "", nullptr, only_said},
-    {"model_config.mlp_class_name", "", nullptr, only_said},
+    {"train.tie_embeddings", "", nullptr, flag_said},
+    {"model_config.n_layer", "", nullptr, number_said, true},  // a network of its own
+    {"model_config.n_embd", "", nullptr, number_said},
+    {"model_config.n_head", "", nullptr, number_said},
+    {"model_config.n_query_groups", "", nullptr, number_said},
+    {"model_config.head_size", "", nullptr, number_said},
+    {"model_config.intermediate_size", "", nullptr, number_said},
+    {"model_config.block_size", "", nullptr, number_said},
+    {"model_config.vocab_size", "", nullptr, number_said},
+    {"model_config.padded_vocab_size", "", nullptr, number_said},
+    {"model_config.bias", "", nullptr, flag_said},
+    {"model_config.parallel_residual", "", nullptr, flag_said},
+    {"model_config.rotary_percentage", "", nullptr, number_said},
+    {"model_config.rope_base", "", nullptr, number_said},
+    {"model_config.norm_class_name", "", nullptr, word_said<kNormsOfLitgpt>},
+    {"model_config.mlp_class_name", "", nullptr, word_said<kMlpsOfLitgpt>},
     {"model_config.name", "", nullptr, only_said},
     {"model_config.hf_config", "", nullptr, only_said},
     {"train.max_norm", "", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },
@@ -66,8 +70,8 @@ constexpr Field kLitgptFields[] = {
        if (is_on(v.text())) d.plan.training.warmup_steps = v.count();
      }},
     {"precision", "", nullptr, only_said},
-    {"devices", "", nullptr, only_said},
-    {"num_nodes", "", nullptr, only_said},
+    {"devices", "", nullptr, runs_said},
+    {"num_nodes", "", nullptr, number_said},
     {"checkpoint_dir", "", nullptr, only_said, true},  // all else has a default
     {"model_name", "", nullptr, only_said, true},
     {"optimizer.class_path", "optimizer", nullptr, read_optimizer_of_litgpt},
@@ -81,14 +85,14 @@ constexpr Field kLitgptFields[] = {
     {"train.beta2", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.beta2 = v.number(1); }},
     {"seed", "", nullptr, [](const Value& v, Draft& d) { d.plan.training.seed = static_cast<std::uint64_t>(v.number(1e15)); }},
     {"quantize", "", nullptr, only_said},
-    {"lora_r", "", nullptr, only_said},
-    {"lora_alpha", "", nullptr, only_said},
-    {"lora_dropout", "", nullptr, only_said},
-    {"lora_query", "", nullptr, only_said},
-    {"lora_key", "", nullptr, only_said},
-    {"lora_value", "", nullptr, only_said},
-    {"lora_projection", "", nullptr, only_said},
-    {"lora_mlp", "", nullptr, only_said},
+    {"lora_r", "", nullptr, number_said},
+    {"lora_alpha", "", nullptr, number_said},
+    {"lora_dropout", "", nullptr, number_said},
+    {"lora_query", "", nullptr, flag_said},
+    {"lora_key", "", nullptr, flag_said},
+    {"lora_value", "", nullptr, flag_said},
+    {"lora_projection", "", nullptr, flag_said},
+    {"lora_mlp", "", nullptr, flag_said},
 };
 
 constexpr LostSetting kLitgptLost[] = {

@@ -144,7 +144,7 @@ Written nemo_precision(const ParallelPlan& p) {
 
 // What one argument does not say, or several do.
 constexpr Field kShared[] = {
-    {"model.gated_linear_unit", "gated_linear_unit", [](const ParallelPlan& p) { return written_flag(p.model.gated_mlp); }, of_the_network,
+    {"model.gated_linear_unit", "gated_linear_unit", [](const ParallelPlan& p) { return written_flag(p.model.gated_mlp); }, flag_said,
      false, "gated-linear-unit", Spelling::Flag},
     {"model.activation_func", "activation_func",
      [](const ParallelPlan& p) {
@@ -158,30 +158,31 @@ constexpr Field kShared[] = {
      false, "activation-func"},
     {"model.seq_length", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) {
-       if (!d.sequence) d.sequence = v.count();
+       const std::int64_t tokens = v.count();
+       if (!d.sequence) d.sequence = tokens;
      },
      false, "max-position-embeddings"},
 };
 constexpr Field kBridgeOwn[] = {
     {"mixed_precision.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},
-    {"ddp.grad_reduce_in_fp32", "", written_reduction, of_the_network},  // the one above is obeyed, where there is one
-    {"mixed_precision", "", nullptr, of_the_network},                    // a name: core_settings() unfolds it
-    {"peft.dim", "", nullptr, of_the_network, false, "lora-rank"},
-    {"peft.alpha", "", nullptr, of_the_network, false, "lora-alpha"},
-    {"peft.dropout", "", nullptr, of_the_network, false, "lora-dropout"},
+    {"ddp.grad_reduce_in_fp32", "", written_reduction, flag_said},  // the one above is obeyed, where there is one
+    {"mixed_precision", "", nullptr, of_the_network},               // a name: core_settings() unfolds it
+    {"peft.dim", "", nullptr, number_said, false, "lora-rank"},
+    {"peft.alpha", "", nullptr, number_said, false, "lora-alpha"},
+    {"peft.dropout", "", nullptr, number_said, false, "lora-dropout"},
     {"peft.target_modules", "", nullptr, of_the_network, false, "target-modules"},
 };
 constexpr Field kNemoOwn[] = {
     {"plugin.grad_reduce_in_fp32", "grad_reduce_in_fp32", written_reduction, read_reduction},
-    {"ddp.grad_reduce_in_fp32", "", written_reduction, of_the_network},
+    {"ddp.grad_reduce_in_fp32", "", written_reduction, flag_said},
     {"plugin.precision", "precision", nemo_precision, nullptr, false, "precision"},
-    {"optim.use_distributed_optimizer", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); }, of_the_network, false,
-     "", Spelling::Flag},
+    {"optim.use_distributed_optimizer", "", [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); }, flag_said, false, "",
+     Spelling::Flag},
 };
 constexpr Field kBridgeOptimizer = {"optimizer.use_distributed_optimizer",
                                     "",
                                     [](const ParallelPlan& p) { return written_flag(p.zero_stage >= 1); },
-                                    of_the_network,
+                                    flag_said,
                                     false,
                                     "",
                                     Spelling::Flag};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <vector>
 
 #include "sim/plan/field_words.h"
@@ -14,6 +15,7 @@
 #include "sim/recipe/megatron_words.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/recomputed_stages.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -83,9 +85,13 @@ constexpr std::string_view kScaleNames[] = {"delayed", "tensorwise", "", "mxfp8"
 bool is_four_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() == ScaleRecipe::Nvfp4; }
 bool is_eight_bits(const ParallelPlan& plan) { return plan.workload.precision.scales() && !is_four_bits(plan); }
 void read_scaled_format(const Value& v, Draft& d) {
+  constexpr std::string_view kFormats[] = {"hybrid", "e4m3", "true"};  // a flag before 2023
+  tell_other_word(v, kFormats);
   if (is_on(v.text())) d.scales_products = true;
 }
 void read_four_bits(const Value& v, Draft& d) {
+  constexpr std::string_view kFormats[] = {"e2m1", "true"};
+  tell_other_word(v, kFormats);
   if (is_on(v.text())) d.scales_products = true, d.scales = ScaleRecipe::Nvfp4;
 }
 // How many of the first blocks have no scales, or of the last ones.
@@ -130,6 +136,16 @@ void read_blocks_of_stages(const Value& v, Draft& d) {
     v.wrong(fmt::format("is of {} stages, and pipeline-model-parallel-size is {}", stages, d.plan.mesh.pipeline), "correct one of them");
 }
 
+// MindSpeed: 15,15,16,15; settle_cut() holds it against stages and blocks.
+void read_blocks_of_each_stage(const Value& v, Draft& d) {
+  const std::vector<double> blocks = numbers_of(v.text());
+  const bool are_counts =
+      std::ranges::all_of(blocks, [](double count) { return count >= 0 && count <= 1e6 && count == std::floor(count); });
+  if (blocks.empty() || !are_counts)
+    return v.wrong(fmt::format("is '{}', and a number of layers for each stage is needed", v.text()), "write 15,16");
+  d.blocks.assign(blocks.begin(), blocks.end());
+}
+
 // MindSpeed; degrees are read before it.
 void read_order_of_mindspeed(const Value& v, Draft& d) {
   constexpr std::string_view kOrders[] = {"dualpipev"};
@@ -144,11 +160,15 @@ void read_type_of_masters(const Value& v, Draft&) {
 
 // Before 2021: PyTorch's own reduces beside backward, in buckets of 25 MiB.
 void read_old_data_parallel(const Value& v, Draft&) {
+  constexpr std::string_view kKinds[] = {"local", "torch"};
+  tell_other_word(v, kKinds);
   if (v.text() == "torch") v.lost("torch: gradients are reduced beside the backward; the plan's behind it", "mind that it takes less time");
 }
 
 // MindSpeed: kernels of AdamW, one of which keeps an average of all weights.
 void read_kernel_of_optimizer(const Value& v, Draft&) {
+  constexpr std::string_view kKernels[] = {"fused_adamw", "fused_torch_adamw", "fused_ema_adamw"};
+  tell_other_word(v, kKernels);
   if (v.text().find("ema") != std::string::npos) v.lost(v.text() + ": averages of all weights beside them", "mind their memory");
 }
 
@@ -163,18 +183,25 @@ void read_steps_of_muon(const Value& v, Draft&) {
   if (v.count() != 5) v.lost(fmt::format("is {}: the plan's matrices take 5 steps", v.text()), "mind the optimizer's time");
 }
 
+void read_type_of_gradients(const Value& v, Draft& d) {
+  constexpr std::string_view kTypes[] = {"fp32", "bf16", "torch.float32", "torch.bfloat16", "float32", "bfloat16"};
+  tell_other_word(v, kTypes);
+  d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32";
+}
+constexpr std::string_view kCheckpointFormats[] = {"torch", "torch_dist", "torch_dcp", "zarr", "fsdp_dtensor"};
+
 constexpr Field kFields[] = {
     {"cuda-graph-impl", "", [](const ParallelPlan& p) { return written_if(p.cuda_graphs != CudaGraphs::None, "local"); }, read_graphs},
     {"cuda-graph-scope", "cuda-graph-modules", [](const ParallelPlan& p) { return written_if(captures_step(p), "full_iteration"); },
      read_graph_scope},
     {"enable-cuda-graph", "external-cuda-graph", nullptr, read_layer_graphs},
     {"full-iteration-cuda-graph", "", nullptr, read_step_graphs},
-    {"te-rng-tracker", "", [](const ParallelPlan& p) { return written_flag(p.cuda_graphs != CudaGraphs::None); }, only_said},
-    {"no-check-for-nan-in-loss-and-grad", "", [](const ParallelPlan& p) { return written_flag(captures_step(p)); }, only_said},
+    {"te-rng-tracker", "", [](const ParallelPlan& p) { return written_flag(p.cuda_graphs != CudaGraphs::None); }, flag_said},
+    {"no-check-for-nan-in-loss-and-grad", "", [](const ParallelPlan& p) { return written_flag(captures_step(p)); }, flag_said},
     {"overlap-moe-expert-parallel-comm", "", flag_of<&ParallelPlan::expert_overlap>, put_flag<&ParallelPlan::expert_overlap>},
     {"delay-wgrad-compute", "", flag_of<&ParallelPlan::delay_wgrad>, put_flag<&ParallelPlan::delay_wgrad>},
-    {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, only_said},
-    {"wgrad-deferral-limit", "", deferral_limit, only_said},
+    {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, flag_said},
+    {"wgrad-deferral-limit", "", deferral_limit, number_said},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
@@ -212,10 +239,11 @@ constexpr Field kFields[] = {
          v.lost("documents attend to themselves alone; how long they are stands in the data, and the plan takes one for each sample",
                 "say it as samples: \"packed lognormal mean 800 spread 1.2\"");
      }},
-    {"reset-position-ids", "", packs_documents, [](const Value&, Draft&) {}},
-    {"eod-mask-loss", "", packs_documents, [](const Value&, Draft&) {}},
+    {"reset-position-ids", "", packs_documents, flag_said},
+    {"eod-mask-loss", "", packs_documents, flag_said},
     {"hetero-pipeline-stages", "", nullptr, read_stages_of_kinds, true},
     {"num-layers-per-stage", "", nullptr, read_blocks_of_stages},
+    {"num-layer-list", "", nullptr, read_blocks_of_each_stage},
     {"schedules-method", "", nullptr, read_order_of_mindspeed},
     {"decoder-first-pipeline-num-layers", "", [](const ParallelPlan& p) { return blocks_at_end(p, true); },
      [](const Value& v, Draft& d) { d.first_blocks = v.degree(); }},
@@ -244,11 +272,11 @@ constexpr Field kFields[] = {
      [](const ParallelPlan& p) {
        return written_if(p.context_by_document, std::to_string(p.workload.sequence * p.microbatch_size / p.mesh.context));
      },
-     [](const Value&, Draft&) {}},  // of the row above
+     number_said},  // of the row above
     {"expert-model-parallel-size", "moe-expert-parallel-size",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert)); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
-    {"moe-tp-extend-ep", "", nullptr, only_said},  // MindSpeed
+    {"moe-tp-extend-ep", "", nullptr, flag_said},  // MindSpeed
     {"expert-tensor-parallel-size", "",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::to_string(p.mesh.expert_cut())); },
      [](const Value& v, Draft& d) {  // by default the tensor ranks
@@ -273,7 +301,7 @@ constexpr Field kFields[] = {
        d.is_fsdp = d.plan.zero_stage >= 2;
        d.strategy = d.plan.zero_stage;
      }},
-    {"ckpt-format", "", [](const ParallelPlan& p) { return written_if(is_by_megatron_fsdp(p), "fsdp_dtensor"); }, only_said},
+    {"ckpt-format", "", [](const ParallelPlan& p) { return written_if(is_by_megatron_fsdp(p), "fsdp_dtensor"); }, word_said<kCheckpointFormats>},
     {"num-distributed-optimizer-instances", "",
      [](const ParallelPlan& p) { return written_if(p.mesh.replicas > 1, std::to_string(p.mesh.replicas)); },
      [](const Value& v, Draft& d) { d.plan.mesh.replicas = v.degree(); }},
@@ -320,11 +348,11 @@ constexpr Field kFields[] = {
     {"grad-reduce-in-bf16", "",
      [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Bf16 && !reduces_in_fp32(p)); },
      [](const Value& v, Draft& d) { d.fp32_gradients = !v.boolean(); }},
-    {"main-grads-dtype", "", nullptr, [](const Value& v, Draft& d) { d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32"; }},
+    {"main-grads-dtype", "", nullptr, read_type_of_gradients},
     {"tuner-type", "train-type sft-type", nullptr, only_said},  // ms-swift: adapters
-    {"lora-rank", "lora-r", nullptr, only_said},
-    {"lora-alpha", "", nullptr, only_said},
-    {"lora-dropout", "", nullptr, only_said},
+    {"lora-rank", "lora-r", nullptr, number_said},
+    {"lora-alpha", "", nullptr, number_said},
+    {"lora-dropout", "", nullptr, number_said},
     {"target-modules", "lora-target-modules", nullptr, only_said},
     {"main-params-dtype", "", nullptr, read_type_of_masters},
     {"DDP-impl", "", nullptr, read_old_data_parallel},
@@ -344,7 +372,7 @@ constexpr Field kFields[] = {
      }},
     {"checkpoint-activations", "", nullptr, read_old_recompute},
     {"checkpoint-in-cpu", "", nullptr, put_flag<&ParallelPlan::offload_activations>},  // Megatron-DeepSpeed: inputs of recomputed blocks
-    {"fine-grained-activation-offloading", "", [](const ParallelPlan& p) { return written_flag(!p.offload_modules.none()); }, only_said},
+    {"fine-grained-activation-offloading", "", [](const ParallelPlan& p) { return written_flag(!p.offload_modules.none()); }, flag_said},
     {"offload-modules", "",
      [](const ParallelPlan& p) {
        return written_if(!p.offload_modules.none(), fmt::format("{}", fmt::join(names_of(p.offload_modules), " ")));
@@ -361,18 +389,19 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text()) || v.text() == "0") read_recomputed_layers(v, d);
      }},
-    {"recompute-num-layers-per-stage", "", nullptr, only_said},
-    {"recompute-method-per-stage", "", nullptr, only_said},
-    {"custom-recompute-layers-per-stage", "", nullptr, only_said},
-    {"activations-checkpoint-layers-per-pipeline", "", nullptr, only_said},
+    {"recompute-num-layers-per-stage", "", nullptr, runs_said},
+    {"recompute-method-per-stage", "", nullptr, runs_said},
+    {"custom-recompute-layers-per-stage", "", nullptr, runs_said},
+    {"activations-checkpoint-layers-per-pipeline", "", nullptr, runs_said},
     {"optimizer-cpu-offload", "cpu-optimizer", flag_of<&ParallelPlan::offload_optimizer>, put_flag<&ParallelPlan::offload_optimizer>},
     {"optimizer-offload-fraction", "",
      [](const ParallelPlan& p) { return written_if(p.offload_optimizer, fmt::format("{}", p.offload_share)); },
      [](const Value& v, Draft& d) {
-       if (d.plan.offload_optimizer) d.plan.offload_optimizer = v.number() > 0, d.plan.offload_share = v.number() > 0 ? v.number() : 1;
+       const double share = v.number();
+       if (d.plan.offload_optimizer) d.plan.offload_optimizer = share > 0, d.plan.offload_share = share > 0 ? share : 1;
      }},
     {"use-precision-aware-optimizer", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     only_said},  // the offload asks for it
+     flag_said},  // the offload asks for it
     {"optimizer", "", [](const ParallelPlan& p) { return Written(p.workload.optimizer == OptimizerKind::Sgd ? "sgd" : "adam"); },
      read_optimizer},
     {"lr", "learning-rate", training_number<&TrainingSettings::learning_rate>, read_training_number<&TrainingSettings::learning_rate>},
@@ -385,8 +414,8 @@ constexpr Field kFields[] = {
     {"lr-decay-iters", "",
      [](const ParallelPlan& p) { return written_if(p.training.decay_steps > 0, std::to_string(p.training.decay_steps)); },
      [](const Value& v, Draft& d) {
-       const std::string* const style = said(d, "lr-decay-style");
-       if (style == nullptr || *style != "constant") d.plan.training.decay_steps = std::max<std::int64_t>(0, v.integer());
+       const std::int64_t steps = std::max<std::int64_t>(0, v.integer());
+       if (text_of(d, "lr-decay-style", "") != "constant") d.plan.training.decay_steps = steps;
      }},
     {"weight-decay", "", training_number<&TrainingSettings::weight_decay>, read_training_number<&TrainingSettings::weight_decay>},
     {"adam-beta1", "", training_number<&TrainingSettings::beta1>, [](const Value& v, Draft& d) { d.plan.training.beta1 = v.number(1); }},
@@ -406,8 +435,9 @@ constexpr Field kFields[] = {
     {"gradient-accumulation-steps", "gas", nullptr, [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }},
     {"stage", "finetuning-type", nullptr, refuse_other_steps},  // LLaMA-Factory
     {"use-sharp", "", [](const ParallelPlan& p) { return written_flag(p.cluster.hardware.inter_node.switch_sums); }, read_sharp},
-    {"nnodes", "num_nodes num-nodes", nullptr, only_said},
-    {"nproc-per-node", "num-gpus-per-node num_gpus num-gpus", nullptr, only_said},
+    {"nnodes", "num_nodes num-nodes", nullptr, number_said},
+    {"nproc-per-node", "num-gpus-per-node num_gpus num-gpus local-worker-num local_worker_num", nullptr, number_said},
+    {"worker-num", "worker_num", nullptr, [](const Value& v, Draft& d) { d.processes = v.count(); }},  // msrun's: of all nodes
     {"include", "", nullptr, only_said},  // of deepspeed
 };
 

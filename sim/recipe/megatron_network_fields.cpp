@@ -9,6 +9,7 @@
 #include "sim/recipe/megatron_hybrid.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/megatron_words.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -72,21 +73,27 @@ std::string position_text(const ParallelPlan& p) {
 }
 bool is_squared(const ParallelPlan& p) { return !p.model.gated_mlp && p.model.activation == Activation::SquaredRelu; }
 void read_softmax(const Value& v, Draft&) {
+  constexpr std::string_view kKinds[] = {"vanilla", "off-by-one", "learnable"};
+  tell_other_word(v, kKinds);
   if (v.text() == "off-by-one") v.lost("is off-by-one: a sink without weights; the plan has none", "mind the function, time is the same");
 }
 
 // Other kernels of its name, which a plan does not tell apart.
-void note_kernel(const Value& v, Draft&) {
-  if (v.key() != "use-flash-attn" && v.key() != "use-flash-attn-v2" && v.boolean())
+void note_kernel(const Value& v, Draft& d) {
+  flag_said(v, d);
+  if (v.key() != "use-flash-attn" && v.key() != "use-flash-attn-v2" && is_on(v.text()))
     v.note("is a kernel of its own; the plan has FlashAttention 2", "mind attention's time");
 }
+
+constexpr std::string_view kRopeTypes[] = {"rope", "yarn"};
+constexpr std::string_view kFlexBackends[] = {"deepep", "hybridep", "true"};  // --moe-enable-deepep of before
 
 constexpr Field kNetworkRows[] = {
     {"num-layers", "", model_size<&ModelConfig::layers>, count_of_the_model, true},
     {"hidden-size", "", model_size<&ModelConfig::hidden>, count_of_the_model, true},
     {"ffn-hidden-size", "", model_size<&ModelConfig::ffn>, count_of_the_model, true},
     {"num-attention-heads", "", model_size<&ModelConfig::heads>, count_of_the_model, true},
-    {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(has_groups(p)); }, of_the_model},
+    {"group-query-attention", "", [](const ParallelPlan& p) { return written_flag(has_groups(p)); }, flag_said},
     {"num-query-groups", "", [](const ParallelPlan& p) { return written_if(has_groups(p), std::to_string(p.model.kv_heads)); },
      count_of_the_model},
     {"num-key-value-heads", "", nullptr,  // Megatron-DeepSpeed's, obeyed by itself
@@ -101,8 +108,8 @@ constexpr Field kNetworkRows[] = {
        if (is_on(v.text())) v.count();
      }},
     {"multi-latent-attention", "multi-head-latent-attention", [](const ParallelPlan& p) { return written_flag(has_latent(p)); },
-     of_the_model},
-    {"q-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.q_lora); }, of_the_model},
+     flag_said},
+    {"q-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.q_lora); }, number_said},
     {"kv-lora-rank", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.kv_lora); }, count_of_the_model},
     {"qk-head-dim", "qk-nope-head-dim", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.qk_nope); },
      count_of_the_model},
@@ -119,19 +126,19 @@ constexpr Field kNetworkRows[] = {
     {"dsa-indexer-head-dim", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.width); }, count_of_the_model},
     {"dsa-indexer-topk", "", [](const ParallelPlan& p) { return latent_size(p, p.model.attention.indexer.topk); }, count_of_the_model},
     {"dsa-indexer-loss-coeff", "", [](const ParallelPlan& p) { return written_if(is_sparse(p), "0.001"); }, number_of_the_model},
-    {"dsa-indexer-use-sparse-loss", "", [](const ParallelPlan& p) { return written_flag(is_sparse(p)); }, of_the_model},
-    {"linear-attention-freq", "", [](const ParallelPlan& p) { return written_if(has_delta(p.model), delta_text(p.model)); }, of_the_model},
+    {"dsa-indexer-use-sparse-loss", "", [](const ParallelPlan& p) { return written_flag(is_sparse(p)); }, flag_said},
+    {"linear-attention-freq", "", [](const ParallelPlan& p) { return written_if(has_delta(p.model), delta_text(p.model)); }, runs_said},
     {"linear-conv-kernel-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::convolution>(p); }, count_of_the_model},
     {"linear-key-head-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::key>(p); }, count_of_the_model},
     {"linear-value-head-dim", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::value>(p); }, count_of_the_model},
     {"linear-num-key-heads", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::groups>(p); }, count_of_the_model},
     {"linear-num-value-heads", "", [](const ParallelPlan& p) { return delta_size<&LinearForm::heads>(p); }, count_of_the_model},
-    {"attention-output-gate", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_gate); }, of_the_model},
+    {"attention-output-gate", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_gate); }, flag_said},
     {"hybrid-override-pattern", "hybrid-layer-pattern",
      [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), letters_of_layers(p.model)); }, of_the_model},
     {"hybrid-attention-ratio", "", nullptr, number_of_the_model},
     {"hybrid-mlp-ratio", "", nullptr, number_of_the_model},
-    {"is-hybrid-model", "", [](const ParallelPlan& p) { return written_flag(is_hybrid(p.model)); }, of_the_model},
+    {"is-hybrid-model", "", [](const ParallelPlan& p) { return written_flag(is_hybrid(p.model)); }, flag_said},
     {"spec", "", [](const ParallelPlan& p) { return written_if(is_hybrid(p.model), std::string(kStackOfHybrids)); }, read_spec},
     {"mamba-d-conv", "", nullptr, count_of_the_model},  // MindSpeed, and its other names of these sizes
     {"mamba-chunk-size", "", nullptr, count_of_the_model},
@@ -153,7 +160,7 @@ constexpr Field kNetworkRows[] = {
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.shared_ffn > 0, std::to_string(e.shared_ffn)); });
      },
-     of_the_model},
+     number_said},
     {"moe-num-experts", "", nullptr,  // MegaBlocks: with the four below
      [](const Value& v, Draft& d) {
        v.count();
@@ -162,22 +169,22 @@ constexpr Field kNetworkRows[] = {
     {"moe-top-k", "", nullptr, count_of_the_model},
     {"moe-capacity-factor", "", nullptr, number_of_the_model},
     {"moe-loss-weight", "", nullptr, number_of_the_model},
-    {"moe-expert-model-parallelism", "", nullptr, of_the_model},
+    {"moe-expert-model-parallelism", "", nullptr, flag_said},
     {"expert-interval", "", nullptr, count_of_the_model},             // Megatron-DeepSpeed
     {"moe-train-capacity-factor", "", nullptr, number_of_the_model},  // Megatron-DeepSpeed
-    {"disable-moe-token-dropping", "", nullptr, of_the_model},        // Megatron-DeepSpeed
-    {"first-k-dense-replace", "", nullptr, of_the_model},             // MindSpeed
-    {"n-shared-experts", "", nullptr, of_the_model},                  // MindSpeed
-    {"norm-topk-prob", "", nullptr, of_the_model},                    // MindSpeed
-    {"apply-layernorm-rms", "", nullptr, of_the_model},               // FlagScale
-    {"embed-layernorm", "", nullptr, of_the_model},                   // Megatron-DeepSpeed
+    {"disable-moe-token-dropping", "", nullptr, flag_said},        // Megatron-DeepSpeed
+    {"first-k-dense-replace", "", nullptr, number_said},             // MindSpeed
+    {"n-shared-experts", "", nullptr, number_said},                  // MindSpeed
+    {"norm-topk-prob", "", nullptr, flag_said},                    // MindSpeed
+    {"apply-layernorm-rms", "", nullptr, flag_said},               // FlagScale
+    {"embed-layernorm", "", nullptr, flag_said},                   // Megatron-DeepSpeed
     {"moe-layer-freq", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [&](const ExpertForm& e) { return written_if(!is_expert_everywhere(e), expert_layers(p)); });
      },
-     of_the_model},
+     runs_said},
     {"moe-shared-expert-gate", "",
-     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.shared_gate); }); }, of_the_model},
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.shared_gate); }); }, flag_said},
     {"moe-router-score-function", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return Written(std::string(sim::at(kRouterScoreNames, e.score))); });
@@ -187,7 +194,7 @@ constexpr Field kNetworkRows[] = {
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score == RouterScore::Softmax && !e.renormalised); });
      },
-     of_the_model},
+     flag_said},
     {"moe-router-topk-scaling-factor", "routed-scaling-factor",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.scaling != 1, fmt::format("{}", e.scaling)); });
@@ -205,7 +212,7 @@ constexpr Field kNetworkRows[] = {
      count_of_the_model},
     {"moe-router-enable-expert-bias", "",
      [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.score_correction); }); },
-     of_the_model},
+     flag_said},
     {"moe-router-load-balancing-type", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return Written(e.balance_loss > 0 ? "aux_loss" : "none"); });
@@ -215,60 +222,60 @@ constexpr Field kNetworkRows[] = {
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.balance_loss > 0, fmt::format("{}", e.balance_loss)); });
      },
-     of_the_model},
+     number_said},
     {"moe-expert-capacity-factor", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_if(e.is_limited(), fmt::format("{}", e.capacity_factor)); });
      },
-     of_the_model},
+     number_said},
     {"moe-pad-expert-input-to-capacity", "",
      [](const ParallelPlan& p) {
        return of_experts(p, [](const ExpertForm& e) { return written_flag(e.is_limited() && e.dispatch == ExpertDispatch::Padded); });
      },
-     of_the_model},
+     flag_said},
     {"moe-router-force-load-balancing", "",
-     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, of_the_model},
-    {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, [](const Value&, Draft&) {}},
+     [](const ParallelPlan& p) { return of_experts(p, [](const ExpertForm& e) { return written_flag(e.forced_balance); }); }, flag_said},
+    {"moe-grouped-gemm", "", [](const ParallelPlan& p) { return written_flag(p.model.experts.has_value()); }, flag_said},
     {"moe-token-dispatcher-type", "",
      [](const ParallelPlan& p) { return written_if(p.model.experts.has_value(), std::string(dispatcher_of(p))); }, read_dispatcher},
     {"moe-flex-dispatcher-backend", "moe-enable-deepep", [](const ParallelPlan& p) { return written_if(is_flexible(p), "deepep"); },
-     [](const Value&, Draft&) {}},  // how a node is reached once; a word of its own only with the dispatcher above
+     word_said<kFlexBackends>},  // how a node is reached once; a word of its own only with the dispatcher above
     {"max-position-embeddings", "", [](const ParallelPlan& p) { return written(std::max(p.model.max_positions, p.workload.sequence)); },
      count_of_the_model},
     {"position-embedding-type", "", [](const ParallelPlan& p) { return Written(position_text(p)); }, of_the_model},
-    {"use-rotary-position-embeddings", "", nullptr, of_the_model},
+    {"use-rotary-position-embeddings", "", nullptr, flag_said},
     {"rotary-base", "",
      [](const ParallelPlan& p) { return written_if(p.model.position == Position::Rotary, fmt::format("{:.0f}", p.model.rope_theta)); },
-     of_the_model},
+     number_said},
     {"rotary-percent", "",
      [](const ParallelPlan& p) { return written_if(p.model.rotary_share != 1, fmt::format("{}", p.model.rotary_share)); },
      number_of_the_model},
     {"qk-layernorm", "",  // of latent attention: the norms of its latent vectors, which all have
-     [](const ParallelPlan& p) { return written_flag(p.model.qk_norm == QkNorm::Heads || has_latent(p)); }, of_the_model},
+     [](const ParallelPlan& p) { return written_flag(p.model.qk_norm == QkNorm::Heads || has_latent(p)); }, flag_said},
     {"softmax-type", "", [](const ParallelPlan& p) { return written_if(p.model.sinks, "learnable"); }, read_softmax},
     {"window-size", "", [](const ParallelPlan& p) { return written_if(p.model.window > 0, fmt::format("{},0", p.model.window - 1)); },
      of_the_model},
     {"window-attn-skip-freq", "", [](const ParallelPlan& p) { return written_if(!p.model.windowed.empty(), windows_text(p)); },
-     of_the_model},
+     runs_said},
     {"rope-type", "", [](const ParallelPlan& p) { return written_if(has_latent(p), is_yarn_of_megatron(p.model) ? "yarn" : "rope"); },
-     of_the_model},
+     word_said<kRopeTypes>},
     {"rotary-scaling-factor", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.factor); }, number_of_the_model},
     {"mscale", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale); }, number_of_the_model},
     {"mscale-all-dim", "", [](const ParallelPlan& p) { return of_yarn(p, p.model.rope_scaling.mscale_all_dim); }, number_of_the_model},
     {"use-rope-scaling", "", [](const ParallelPlan& p) { return written_flag(is_stretched(p)); },
      [](const Value& v, Draft&) { v.note("positions are scaled", "time and memory are the same; give --model to keep them"); }},
     {"rope-scaling-factor", "",
-     [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); }, of_the_model},
+     [](const ParallelPlan& p) { return written_if(is_stretched(p), fmt::format("{}", p.model.rope_scaling.factor)); }, number_said},
     {"normalization", "", [](const ParallelPlan& p) { return Written(p.model.norm == Norm::RmsNorm ? "RMSNorm" : "LayerNorm"); },
      of_the_model},
-    {"norm-epsilon", "layernorm-epsilon", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, of_the_model},
-    {"init-method-std", "", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, of_the_model},
-    {"apply-layernorm-1p", "", [](const ParallelPlan& p) { return written_flag(p.model.offset_norm); }, of_the_model},
+    {"norm-epsilon", "layernorm-epsilon", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, number_said},
+    {"init-method-std", "", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, number_said},
+    {"apply-layernorm-1p", "", [](const ParallelPlan& p) { return written_flag(p.model.offset_norm); }, flag_said},
     {"swiglu", "",
      [](const ParallelPlan& p) {
        return written_flag(p.model.gated_mlp && p.model.activation == Activation::Silu && !has_gpt_oss_gate(p));
      },
-     of_the_model},
+     flag_said},
     {"quick-geglu", "", [](const ParallelPlan& p) { return written_flag(has_gpt_oss_gate(p)); },
      [](const Value& v, Draft& d) {
        if (said(d, "activation-func-clamp-value") == nullptr)
@@ -280,10 +287,10 @@ constexpr Field kNetworkRows[] = {
      [](const Value& v, Draft& d) {
        if (said(d, "quick-geglu") == nullptr) v.lost("of another gate than --quick-geglu; the plan's is not clamped", "mind the function");
      }},
-    {"squared-relu", "", [](const ParallelPlan& p) { return written_flag(is_squared(p)); }, of_the_model},
-    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!has_biases(p)); }, of_the_model},
-    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !has_biases(p)); }, of_the_model},
-    {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, of_the_model},
+    {"squared-relu", "", [](const ParallelPlan& p) { return written_flag(is_squared(p)); }, flag_said},
+    {"disable-bias-linear", "", [](const ParallelPlan& p) { return written_flag(!has_biases(p)); }, flag_said},
+    {"add-qkv-bias", "", [](const ParallelPlan& p) { return written_flag(p.model.attention_bias && !has_biases(p)); }, flag_said},
+    {"untie-embeddings-and-output-weights", "", [](const ParallelPlan& p) { return written_flag(!p.model.tied_embeddings); }, flag_said},
     {"attention-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.attention_dropout); }, number_of_the_model},
     {"hidden-dropout", "", [](const ParallelPlan& p) { return written_number(p.model.residual_dropout); }, number_of_the_model},
     {"transformer-impl", "", nullptr,
@@ -294,8 +301,8 @@ constexpr Field kNetworkRows[] = {
      }},
     {"attention-backend", "", [](const ParallelPlan& p) { return attention_backend(p.attention); }, only_said},
     {"use-flash-attn", "use-flash-attn-v1 use-flash-attn-v2 use-flash-attn-triton use-flash-attn-builder", nullptr, note_kernel},
-    {"no-masked-softmax-fusion", "", nullptr, only_said},
-    {"masked-softmax-fusion", "", nullptr, only_said},
+    {"no-masked-softmax-fusion", "", nullptr, flag_said},
+    {"masked-softmax-fusion", "", nullptr, flag_said},
     {"vocab-size", "", model_size<&ModelConfig::vocabulary>, count_of_the_model},
     {"padded-vocab-size", "pad-vocab-size-to", nullptr, count_of_the_model},
 };

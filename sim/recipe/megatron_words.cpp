@@ -12,6 +12,7 @@
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/recomputed_stages.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 namespace {
@@ -192,6 +193,8 @@ void read_optimizer(const Value& v, Draft& d) {
 }
 
 void refuse_other_steps(const Value& v, Draft&) {
+  constexpr std::string_view kSteps[] = {"pt", "sft", "full", "rm", "ppo", "dpo", "kto", "lora", "freeze", "oft"};
+  tell_other_word(v, kSteps);
   constexpr std::string_view kOthers = "rm ppo dpo kto lora freeze oft";
   if (has_name(kOthers, v.text()))
     v.wrong(fmt::format("is {}: a step with other passes than one forward and one backward of all weights", v.text()),
@@ -295,6 +298,8 @@ void read_graphs(const Value& v, Draft& d) {
 
 // Without graphs it says nothing.
 void read_graph_scope(const Value& v, Draft& d) {
+  constexpr std::string_view kModules[] = {"full", "full_iteration", "attn", "mlp", "moe", "moe_router", "moe_preprocess", "mamba"};
+  for (const std::string& word : words_of(v.text())) tell_other_word(Value({v.key(), word}, d), kModules);
   const std::string* const implementation = said(d, "cuda-graph-impl");
   if (implementation == nullptr || *implementation == "none" || v.text().find(kWholeIteration) != std::string::npos || v.text().empty() ||
       v.text() == "full")

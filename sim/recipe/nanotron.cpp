@@ -9,6 +9,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -169,6 +170,12 @@ std::size_t choice_of_any_case(const Value& v, std::span<const std::string_view>
   return v.choice(names);
 }
 
+// Of all that is said of the data one switch of Swiss AI's fork reaches attention.
+void read_data(const Value& v, Draft&) {
+  if (in_lower_case(v.text()).find("remove_cross_attention: true") != std::string::npos)
+    v.lost("remove_cross_attention: documents attend to themselves alone; the plan's attention spans the row", "mind attention's time");
+}
+
 constexpr Field kNanotronFields[] = {
     {"general.project", "", [](const ParallelPlan&) { return Written("meshwright"); }, only_said},
     {"general.run", "", [](const ParallelPlan&) { return Written("plan"); }, only_said},
@@ -191,7 +198,7 @@ constexpr Field kNanotronFields[] = {
     {"parallelism.tp_mode", "", [](const ParallelPlan& p) { return Written(std::string(kTensorModes[p.sequence_parallel ? 0 : 1])); },
      [](const Value& v, Draft& d) { d.plan.sequence_parallel = choice_of_any_case(v, kTensorModes) == 0; }},
     {"parallelism.tp_linear_async_communication", "", [](const ParallelPlan& p) { return Written(yaml_truth(p.sequence_parallel)); },
-     only_said},
+     flag_said},
     {"parallelism.tp_recompute_allgather", "", [](const ParallelPlan&) { return Written("true"); },
      [](const Value& v, Draft&) {
        if (!v.boolean()) v.lost("is false: gathered inputs are kept; the plan gathers them again", "mind time and memory");
@@ -209,8 +216,8 @@ constexpr Field kNanotronFields[] = {
     {"model.make_vocab_size_divisible_by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},
-    {"model.model_config.is_llama_config", "", [](const ParallelPlan& p) { return written_flag(!is_of_qwen(p.model)); }, only_said},
-    {"model.model_config.is_qwen2_config", "", [](const ParallelPlan& p) { return written_flag(is_of_qwen(p.model)); }, only_said},
+    {"model.model_config.is_llama_config", "", [](const ParallelPlan& p) { return written_flag(!is_of_qwen(p.model)); }, flag_said},
+    {"model.model_config.is_qwen2_config", "", [](const ParallelPlan& p) { return written_flag(is_of_qwen(p.model)); }, flag_said},
     {"model.model_config.num_hidden_layers", "", size_of_network<&ModelConfig::layers>, count_of_network, true},
     {"model.model_config.hidden_size", "", size_of_network<&ModelConfig::hidden>, count_of_network, true},
     {"model.model_config.intermediate_size", "", size_of_network<&ModelConfig::ffn>, count_of_network},
@@ -226,17 +233,20 @@ constexpr Field kNanotronFields[] = {
     {"model.model_config.initializer_range", "", [](const ParallelPlan& p) { return yaml_number(p.model.initializer_range); },
      number_of_network},
     {"model.model_config.tie_word_embeddings", "", [](const ParallelPlan& p) { return Written(yaml_truth(p.model.tied_embeddings)); },
-     only_said},
+     flag_said},
     {"model.model_config.hidden_act", "", [](const ParallelPlan&) { return Written("silu"); },
      [](const Value& v, Draft&) {
        if (v.text() != "silu") v.lost(fmt::format("is {}: the plan has silu, of the same products", v.text()), "mind the function");
      }},
     {"model.model_config.attention_bias", "",
-     [](const ParallelPlan& p) { return written_if(is_of_qwen(p.model), yaml_truth(p.model.attention_bias)); }, only_said},
+     [](const ParallelPlan& p) { return written_if(is_of_qwen(p.model), yaml_truth(p.model.attention_bias)); }, flag_said},
     {"model.model_config.sliding_window_size", "",
      [](const ParallelPlan& p) { return written_if(p.model.window > 0, std::to_string(p.model.window)); }, number_of_network},
     {"model.model_config._attn_implementation", "", nanotron_attention,
      [](const Value& v, Draft&) {
+       constexpr std::string_view kKernels[] = {"flash_attention_2", "ring_flash_triton", "ring", "llama3_ring_attention", "sdpa",
+                                                "flex_attention"};
+       tell_other_word(v, kKernels);
        if (v.text() == "sdpa" || v.text() == "flex_attention")
          v.lost(v.text() + ": another kernel; the software profile says what the plan has", "mind memory");
      }},
@@ -247,7 +257,7 @@ constexpr Field kNanotronFields[] = {
     {"tokens.batch_accumulation_per_replica", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
     {"tokens.train_steps", "", [](const ParallelPlan& p) { return written(std::max<std::int64_t>(100, p.training.decay_steps)); },
-     only_said},
+     number_said},
     {"optimizer.zero_stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        constexpr std::string_view kStages[] = {"0", "1"};
@@ -259,6 +269,8 @@ constexpr Field kNanotronFields[] = {
     {"optimizer.clip_grad", "", rate_of<&TrainingSettings::gradient_clip>, read_rate<&TrainingSettings::gradient_clip>},
     {"optimizer.optimizer_factory.name", "", [](const ParallelPlan&) { return Written("adamW"); },
      [](const Value& v, Draft& d) {
+       constexpr std::string_view kNames[] = {"adamW", "adamw", "sgd"};
+       tell_other_word(v, kNames);
        if (v.text() == "sgd") d.plan.workload.optimizer = OptimizerKind::Sgd;
      }},
     {"optimizer.optimizer_factory.adam_beta1", "optimizer.adam_beta1", rate_of<&TrainingSettings::beta1>,
@@ -268,7 +280,7 @@ constexpr Field kNanotronFields[] = {
     {"optimizer.optimizer_factory.adam_eps", "optimizer.adam_eps", rate_of<&TrainingSettings::epsilon>,
      read_rate<&TrainingSettings::epsilon>},
     {"optimizer.optimizer_factory.torch_adam_is_fused", "optimizer.torch_adam_is_fused",
-     [](const ParallelPlan&) { return Written("true"); }, only_said},
+     [](const ParallelPlan&) { return Written("true"); }, flag_said},
     {"optimizer.learning_rate_scheduler.learning_rate", "", rate_of<&TrainingSettings::learning_rate>,
      read_rate<&TrainingSettings::learning_rate>},
     {"optimizer.learning_rate_scheduler.lr_warmup_steps", "", [](const ParallelPlan& p) { return written(p.training.warmup_steps); },
@@ -286,7 +298,8 @@ constexpr Field kNanotronFields[] = {
        return yaml_number(p.training.decay_steps > 0 ? p.training.minimum_learning_rate : p.training.learning_rate);
      },
      [](const Value& v, Draft& d) {
-       if (said(d, "optimizer.learning_rate_scheduler.lr_decay_steps") != nullptr) d.plan.training.minimum_learning_rate = v.number();
+       const double least = v.number();
+       if (said(d, "optimizer.learning_rate_scheduler.lr_decay_steps") != nullptr) d.plan.training.minimum_learning_rate = least;
      }},
     {"model.model_config.moe_config.num_experts", "", nullptr,
      [](const Value& v, Draft&) {
@@ -297,6 +310,7 @@ constexpr Field kNanotronFields[] = {
      [](const Value& v, Draft&) {
        if (v.boolean()) v.wrong("is set: its Llama 4 is not read", "plan that network with --model, and the degrees with --fix");
      }},
+    {"data_stages", "", nullptr, read_data},
     {"tokenizer.tokenizer_name_or_path", "", [](const ParallelPlan&) { return Written("gpt2"); }, only_said},
 };
 
@@ -311,7 +325,7 @@ constexpr LostSetting kNanotronLost[] = {
 };
 constexpr std::string_view kNanotronWithoutEffect =
     "config-file config_file nnodes nproc_per_node nproc-per-node node_rank node-rank master_addr master_port rdzv* max_restarts tee role "
-    "general.* checkpoints.* data.* data_stages data_stages.* logging.* lighteval.* profiler.* tokenizer.* metrics_logging.* s3_upload.* "
+    "general.* checkpoints.* data.* data_stages.* logging.* lighteval.* profiler.* tokenizer.* metrics_logging.* s3_upload.* "
     "tokens.val_check_interval tokens.limit_val_batches tokens.limit_test_batches optimizer.weight_decay_exclude_named_params "
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "
     "model.model_config.pad_token_id model.model_config.pretraining_tp model.model_config.use_cache model.model_config.rope_interleaved "

@@ -10,6 +10,7 @@
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/megatron_network.h"
 #include "sim/recipe/recomputed_stages.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 namespace {
@@ -56,6 +57,7 @@ constexpr Renaming kNeoxNames[] = {
     {"zero-optimization.overlap-comm", "", "overlap-grad-reduce", ""},
     {"zero-optimization.reduce-bucket-size", "", "ddp-bucket-size", ""},
     {"fp16.enabled", "", "fp16", ""},
+    {"fp16.loss-scale-window", "", "loss-scale-window", ""},
     {"bf16.enabled", "", "bf16", ""},
     {"optimizer.params.lr", "", "lr", ""},
     {"optimizer.params.eps", "", "adam-eps", ""},
@@ -78,6 +80,8 @@ RecipeSetting as_an_argument(const RecipeSetting& setting) {
   return argument;
 }
 
+constexpr std::string_view kFormatsOfNeox[] = {"e4m3", "hybrid"};
+
 constexpr Field kOwnOfNeox[] = {
     {"gradient-accumulation-steps", "", [](const ParallelPlan& p) { return written(p.num_microbatches()); },
      [](const Value& v, Draft& d) { d.accumulation_steps = v.count(); }, true},
@@ -99,38 +103,40 @@ constexpr Field kOwnOfNeox[] = {
      [](const ParallelPlan& p) { return written_if(p.recompute_scope.together > 1, std::to_string(p.recompute_scope.together)); },
      [](const Value& v, Draft& d) { d.plan.recompute_scope.together = blocks_together(v); }},
     {"zero-optimization.reduce-scatter", "", nullptr, read_reduce_scatter},
-    {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, only_said, false, "zero-stage"},
+    {"zero-optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); }, number_said, false, "zero-stage"},
     {"gates", "", nullptr,
      [](const Value& v, Draft&) {
        if (v.text() != "swiglu") v.lost(v.text() + ": taken as SwiGLU, whose products are the same", "mind the function");
      }},
-    {"te-fp8-format", "", nullptr, only_said},
-    {"te-columnparallel", "", nullptr, only_said},
-    {"te-rowparallel", "", nullptr, only_said},
-    {"te-layernorm-mlp", "", nullptr, only_said},
-    {"te-mha", "", nullptr, only_said},
-    {"te-fp8-wgrad", "", nullptr, only_said},
-    {"zero-optimization.stage3-prefetch-bucket-size", "", nullptr, only_said},
-    {"zero-optimization.stage3-param-persistence-threshold", "", nullptr, only_said},
+    {"te-fp8-format", "", nullptr, word_said<kFormatsOfNeox>},
+    {"te-columnparallel", "", nullptr, flag_said},
+    {"te-rowparallel", "", nullptr, flag_said},
+    {"te-layernorm-mlp", "", nullptr, flag_said},
+    {"te-mha", "", nullptr, flag_said},
+    {"te-fp8-wgrad", "", nullptr, flag_said},
+    {"zero-optimization.stage3-prefetch-bucket-size", "", nullptr, number_said},
+    {"zero-optimization.stage3-param-persistence-threshold", "", nullptr, number_said},
     {"zero-optimization.offload-optimizer.device", "", nullptr, read_offload},
     {"zero-optimization.offload-param.device", "", nullptr, read_offload_of_weights},
-    {"zero-optimization.offload-optimizer.buffer-count", "", nullptr, only_said},
-    {"zero-optimization.offload-optimizer.pipeline-read", "", nullptr, only_said},
-    {"zero-optimization.offload-optimizer.pipeline-write", "", nullptr, only_said},
-    {"zero-optimization.offload-param.buffer-count", "", nullptr, only_said},
-    {"zero-optimization.offload-param.buffer-size", "", nullptr, only_said},
-    {"zero-optimization.offload-param.max-in-cpu", "", nullptr, only_said},
-    {"zero-optimization.sub-group-size", "", nullptr, only_said},
-    {"mlp-multiple-of", "", nullptr, only_said},
+    {"zero-optimization.offload-optimizer.buffer-count", "", nullptr, number_said},
+    {"zero-optimization.offload-optimizer.pipeline-read", "", nullptr, flag_said},
+    {"zero-optimization.offload-optimizer.pipeline-write", "", nullptr, flag_said},
+    {"zero-optimization.offload-param.buffer-count", "", nullptr, number_said},
+    {"zero-optimization.offload-param.buffer-size", "", nullptr, number_said},
+    {"zero-optimization.offload-param.max-in-cpu", "", nullptr, number_said},
+    {"zero-optimization.sub-group-size", "", nullptr, number_said},
+    {"mlp-multiple-of", "", nullptr, number_said},
     {"fp32-allreduce", "communication-data-type", nullptr,
      [](const Value& v, Draft& d) {
+       constexpr std::string_view kTypes[] = {"fp32", "fp16", "bf16", "bfp16", "true", "True"};
+       tell_other_word(v, kTypes);
        const bool is_fp32 = v.text() == "fp32" || v.text() == "true" || v.text() == "True";
        if (is_fp32 && said(d, "accumulate-allreduce-grads-in-fp32") == nullptr)
          v.lost("gradients are summed in fp32; the plan's travel in 16 bit", "mind the time of the network");
      }},
-    {"gpt-j-residual", "", nullptr, only_said},
-    {"use-bias-in-mlp", "", nullptr, only_said},
-    {"gpt-j-tied", "", nullptr, only_said},
+    {"gpt-j-residual", "", nullptr, flag_said},
+    {"use-bias-in-mlp", "", nullptr, flag_said},
+    {"gpt-j-tied", "", nullptr, flag_said},
     {"norm", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as LayerNorm", "a little time"); }},
     {"pos-emb", "", nullptr, [](const Value& v, Draft&) { v.lost(v.text() + ": taken as learned positions", "a little time and memory"); }},
     {"activation", "", nullptr,
@@ -138,7 +144,7 @@ constexpr Field kOwnOfNeox[] = {
        if (v.text() != "gelu") v.lost(v.text() + ": taken as GELU, whose products are the same but for gates", "mind gated ones");
      }},
     {"attention-config", "", nullptr, only_said},
-    {"scaled-upper-triang-masked-softmax-fusion", "", nullptr, only_said},
+    {"scaled-upper-triang-masked-softmax-fusion", "", nullptr, flag_said},
     {"optimizer.type", "", nullptr,
      [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
 };

@@ -9,6 +9,7 @@
 #include "sim/recipe/beside.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 namespace {
@@ -43,6 +44,16 @@ void read_optimizer_of_olmo(const Value& v, Draft& d) {
   if (v.text() != "adamw") v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory");
 }
 
+constexpr std::string_view kActivationsOfOlmo[] = {"swiglu", "gelu", "relu"};
+constexpr std::string_view kBlocksOfOlmo[] = {"sequential", "llama"};
+constexpr std::string_view kNormsOfOlmo[] = {"default", "low_precision", "rms"};
+constexpr std::string_view kStrategiesOfOlmo[] = {"fsdp", "ddp", "single"};
+constexpr std::string_view kWrappings[] = {"by_block",   "by_block_and_size", "by_block_group", "by_block_group_and_size",
+                                           "size_based", "one_in_two",        "one_in_three",   "one_in_four",
+                                           "one_in_five"};
+constexpr std::string_view kPrecisionsOfFsdp[] = {"pure", "mixed"};
+constexpr std::string_view kSyncsOfDdp[] = {"batch", "micro_batch"};
+
 constexpr Field kOlmoFields[] = {
     {"global_train_batch_size", "", [](const ParallelPlan& p) { return written(p.workload.global_batch); },
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -50,42 +61,42 @@ constexpr Field kOlmoFields[] = {
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
     {"model.max_sequence_length", "", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
-    {"model.d_model", "", nullptr, only_said, true},
-    {"model.n_heads", "", nullptr, only_said},
-    {"model.n_kv_heads", "", nullptr, only_said},
-    {"model.multi_query_attention", "", nullptr, only_said},
-    {"model.n_layers", "", nullptr, only_said, true},
-    {"model.mlp_ratio", "", nullptr, only_said},
-    {"model.mlp_hidden_size", "", nullptr, only_said},
-    {"model.activation_type", "", nullptr, only_said},
-    {"model.block_type", "", nullptr, only_said},
-    {"model.block_group_size", "", nullptr, only_said},
-    {"model.alibi", "", nullptr, only_said},
-    {"model.rope", "", nullptr, only_said},
-    {"model.rope_theta", "", nullptr, only_said},
-    {"model.attention_layer_norm", "", nullptr, only_said},
-    {"model.norm_after", "", nullptr, only_said},
-    {"model.layer_norm_type", "", nullptr, only_said},
-    {"model.layer_norm_with_affine", "", nullptr, only_said},
-    {"model.layer_norm_eps", "", nullptr, only_said},
-    {"model.include_bias", "", nullptr, only_said},
-    {"model.vocab_size", "", nullptr, only_said},
-    {"model.embedding_size", "", nullptr, only_said},
-    {"model.weight_tying", "", nullptr, only_said},
-    {"model.attention_dropout", "", nullptr, only_said},
-    {"model.residual_dropout", "", nullptr, only_said},
-    {"model.embedding_dropout", "", nullptr, only_said},
-    {"model.init_std", "", nullptr, only_said},
+    {"model.d_model", "", nullptr, number_said, true},
+    {"model.n_heads", "", nullptr, number_said},
+    {"model.n_kv_heads", "", nullptr, number_said},
+    {"model.multi_query_attention", "", nullptr, flag_said},
+    {"model.n_layers", "", nullptr, number_said, true},
+    {"model.mlp_ratio", "", nullptr, number_said},
+    {"model.mlp_hidden_size", "", nullptr, number_said},
+    {"model.activation_type", "", nullptr, word_said<kActivationsOfOlmo>},
+    {"model.block_type", "", nullptr, word_said<kBlocksOfOlmo>},
+    {"model.block_group_size", "", nullptr, number_said},
+    {"model.alibi", "", nullptr, flag_said},
+    {"model.rope", "", nullptr, flag_said},
+    {"model.rope_theta", "", nullptr, number_said},
+    {"model.attention_layer_norm", "", nullptr, flag_said},
+    {"model.norm_after", "", nullptr, flag_said},
+    {"model.layer_norm_type", "", nullptr, word_said<kNormsOfOlmo>},
+    {"model.layer_norm_with_affine", "", nullptr, flag_said},
+    {"model.layer_norm_eps", "", nullptr, number_said},
+    {"model.include_bias", "", nullptr, flag_said},
+    {"model.vocab_size", "", nullptr, number_said},
+    {"model.embedding_size", "", nullptr, number_said},
+    {"model.weight_tying", "", nullptr, flag_said},
+    {"model.attention_dropout", "", nullptr, number_said},
+    {"model.residual_dropout", "", nullptr, number_said},
+    {"model.embedding_dropout", "", nullptr, number_said},
+    {"model.init_std", "", nullptr, number_said},
     {"precision", "", nullptr, only_said},
-    {"distributed_strategy", "", nullptr, only_said},
+    {"distributed_strategy", "", nullptr, word_said<kStrategiesOfOlmo>},
     {"fsdp.sharding_strategy", "", nullptr, read_sharding_of_olmo},
     {"fsdp.hybrid_sharding_num_model_replicas", "", nullptr,
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.replicate = v.degree();
      }},
-    {"fsdp.wrapping_strategy", "", nullptr, only_said},
-    {"fsdp.precision", "", nullptr, only_said},
-    {"ddp.grad_sync_mode", "", nullptr, only_said},
+    {"fsdp.wrapping_strategy", "", nullptr, word_said<kWrappings>},
+    {"fsdp.precision", "", nullptr, word_said<kPrecisionsOfFsdp>},
+    {"ddp.grad_sync_mode", "", nullptr, word_said<kSyncsOfDdp>},
     {"activation_checkpointing", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Full, "whole_layer"); },
      read_recomputed},
     {"max_grad_norm", "", [](const ParallelPlan& p) { return written_number(p.training.gradient_clip); },

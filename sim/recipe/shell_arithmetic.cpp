@@ -1,4 +1,5 @@
 // Whole numbers of a shell: sums, products, comparisons, choices, brackets, names. An overflow, a division by zero and an unknown give nothing.
+#include <algorithm>
 #include <cctype>
 #include <charconv>
 #include <climits>
@@ -135,5 +136,24 @@ class Arithmetic {
 }  // namespace
 
 std::optional<long long> arithmetic(std::string_view expression, ShellScope& scope) { return Arithmetic(expression, scope).value(); }
+
+std::optional<ArithmeticChange> change_in(std::string_view expression, ShellScope& scope) {
+  std::string text(expression);
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n'; });
+  const bool is_before = text.starts_with("++") || text.starts_with("--");
+  if (is_before) text = text.substr(2) + text.substr(0, 2);
+  const std::size_t end = static_cast<std::size_t>(std::ranges::find_if_not(text, is_name_character) - text.begin());
+  const std::string name = text.substr(0, end), behind = text.substr(end);
+  if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) return std::nullopt;
+  if (behind == "++" || behind == "--") {
+    const Number after = arithmetic(name + behind.substr(0, 1) + "1", scope);
+    return ArithmeticChange{name, after, is_before ? after : arithmetic(name, scope)};
+  }
+  const bool adds = behind.size() > 2 && behind[1] == '=' && std::string_view("+-*/%").find(behind[0]) != std::string_view::npos;
+  if (!adds && (!behind.starts_with("=") || behind.starts_with("=="))) return std::nullopt;
+  const std::string right = "(" + behind.substr(adds ? 2 : 1) + ")";
+  const Number after = arithmetic(adds ? name + behind[0] + right : right, scope);
+  return ArithmeticChange{name, after, after};
+}
 
 }  // namespace sim

@@ -277,7 +277,10 @@ class ShellFollower : private ShellCommandCursor {
     const std::string inner(text_.substr(std::min(at_ + 2, end), end - std::min(at_ + 2, end)));
     at_ = std::min(end + 2, text_.size());
     if (mode_ == Mode::Skips) return Verdict::Unknown;
-    const auto value = arithmetic(expanded_text(inner, scope_), scope_);
+    const std::string formula = expanded_text(inner, scope_);
+    const auto change = change_in(formula, scope_);
+    if (change) assign(change->name, {change->after ? std::to_string(*change->after) : unknown_value(change->name)}, false);
+    const auto value = change ? change->value : arithmetic(formula, scope_);
     return value ? verdict_of(*value != 0) : Verdict::Unknown;
   }
 
@@ -351,8 +354,7 @@ class ShellFollower : private ShellCommandCursor {
       if (equals != std::string::npos) assign_raw(raw[first], equals);
       named.insert(raw[first].substr(0, equals == std::string::npos ? equals : equals - (raw[first][equals - 1] == '+' ? 1 : 0)));
     }
-    const bool exports = !raw.empty() && raw[0] == "export";
-    if (exports) scope_.exported.insert(named.begin(), named.end());
+    if (!raw.empty() && raw[0] == "export") scope_.exported.insert(named.begin(), named.end());
     if (first >= raw.size() || declares) return Verdict::Yes;
     return run({raw.begin() + static_cast<std::ptrdiff_t>(first), raw.end()}, named);
   }

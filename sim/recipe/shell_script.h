@@ -70,5 +70,11 @@ std::vector<std::string> expanded_words(std::string_view raw, ShellScope& scope)
 std::string expanded_text(std::string_view raw, ShellScope& scope);                   // one text, as in an assignment
 std::string expanded_document(std::string_view text, ShellScope& scope);              // quotes are text there
 std::optional<long long> arithmetic(std::string_view expression, ShellScope& scope);  // of expanded text; none: not known
+// `n++`, `n += 2`, `n = 4`: what the variable holds then, and the whole is; none: not known.
+struct ArithmeticChange {
+  std::string name;
+  std::optional<long long> after, value;
+};
+std::optional<ArithmeticChange> change_in(std::string_view expression, ShellScope& scope);  // none: it changes nothing
 
 }  // namespace sim

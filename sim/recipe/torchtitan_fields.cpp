@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/recipe/said_values.h"
 #include "sim/recipe/torchtitan.h"
 
 namespace sim {
@@ -127,6 +128,9 @@ void read_float8_recipe(const Value& v, Draft& d) {
   if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
 }
 
+constexpr std::string_view kRopeScalings[] = {"none", "llama", "yarn"};
+constexpr std::string_view kTypesOfTorchtitan[] = {"float32", "bfloat16", "float16"};
+
 constexpr Field kTorchtitanFields[] = {
     {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
     {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
@@ -136,11 +140,11 @@ constexpr Field kTorchtitanFields[] = {
      [](const ParallelPlan& p) { return written(is_latent(p) ? p.model.attention.qk_rope : p.model.head_dim); }, network_count},
     {"network.hidden_dim", "hidden_dim", network_size<&ModelConfig::ffn>, network_count},
     {"network.vocab_size", "vocab_size", network_size<&ModelConfig::vocabulary>, network_count},
-    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, only_said},
-    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, only_said},
-    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, only_said},
-    {"network.std", "std", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, only_said},
-    {"network.tied", "tied", [](const ParallelPlan& p) { return Written(truth_value(p.model.tied_embeddings)); }, only_said},
+    {"network.max_seq_len", "max_seq_len", network_size<&ModelConfig::max_positions>, number_said},
+    {"network.theta", "theta", [](const ParallelPlan& p) { return written_number(p.model.rope_theta); }, number_said},
+    {"network.eps", "norm_eps", [](const ParallelPlan& p) { return written_number(p.model.norm_epsilon); }, number_said},
+    {"network.std", "std", [](const ParallelPlan& p) { return written_number(p.model.initializer_range); }, number_said},
+    {"network.tied", "tied", [](const ParallelPlan& p) { return Written(truth_value(p.model.tied_embeddings)); }, flag_said},
     {"network.kind", "kind", [](const ParallelPlan& p) { return Written(std::string(torchtitan_kind(p.model).name)); }, only_said},
     {"network.moe_hidden_dim", "moe_hidden_dim", expert_size<&ExpertForm::expert_ffn>, network_count},
     {"network.num_experts", "num_experts", expert_size<&ExpertForm::experts>, network_count},
@@ -155,17 +159,17 @@ constexpr Field kTorchtitanFields[] = {
      [](const ParallelPlan& p) {
        return written_if(p.model.experts.has_value(), truth_value(p.model.experts && p.model.experts->renormalised));
      },
-     only_said},
+     flag_said},
     {"network.route_scale", "route_scale",
      [](const ParallelPlan& p) { return is_latent(p) && p.model.experts ? written_number(p.model.experts->scaling) : Written(); },
      [](const Value& v, Draft&) { v.number(); }},
     {"network.num_shared_experts", "num_shared_experts", latent_expert_size<&ExpertForm::shared_experts>, network_count},
-    {"network.n_dense_layers", "n_dense_layers", latent_expert_size<&ExpertForm::first_dense_layers>, only_said},
+    {"network.n_dense_layers", "n_dense_layers", latent_expert_size<&ExpertForm::first_dense_layers>, number_said},
     {"network.num_expert_groups", "num_expert_groups",
      [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->groups) : Written(); }, network_count},
     {"network.num_limited_groups", "num_limited_groups",
      [](const ParallelPlan& p) { return has_expert_groups(p) ? written(p.model.experts->group_topk) : Written(); }, network_count},
-    {"network.q_lora_rank", "q_lora_rank", latent_size<&AttentionForm::q_lora>, only_said},
+    {"network.q_lora_rank", "q_lora_rank", latent_size<&AttentionForm::q_lora>, number_said},
     {"network.kv_lora_rank", "kv_lora_rank", latent_size<&AttentionForm::kv_lora>, network_count},
     {"network.qk_nope_head_dim", "qk_nope_head_dim", latent_size<&AttentionForm::qk_nope>, network_count},
     {"network.v_head_dim", "v_head_dim", latent_size<&AttentionForm::v_dim>, network_count},
@@ -177,21 +181,21 @@ constexpr Field kTorchtitanFields[] = {
        const RopeScalingKind kind = p.model.rope_scaling.kind;
        return written_if(kind != RopeScalingKind::None, kind == RopeScalingKind::Yarn ? "yarn" : "llama");
      },
-     only_said},
-    {"rope.scaling_factor", "scaling_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::factor>, only_said},
-    {"rope.low_freq_factor", "low_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::low_frequency>, only_said},
-    {"rope.high_freq_factor", "high_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::high_frequency>, only_said},
+     word_said<kRopeScalings>},
+    {"rope.scaling_factor", "scaling_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::factor>, number_said},
+    {"rope.low_freq_factor", "low_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::low_frequency>, number_said},
+    {"rope.high_freq_factor", "high_freq_factor", rope_number<RopeScalingKind::Llama3, &RopeScaling::high_frequency>, number_said},
     {"rope.original_max_position_embeddings", "original_max_position_embeddings",
-     rope_number<RopeScalingKind::Llama3, &RopeScaling::original_positions>, only_said},
-    {"rope.rope_factor", "rope_factor", rope_number<RopeScalingKind::Yarn, &RopeScaling::factor>, only_said},
-    {"rope.beta_fast", "beta_fast", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_fast>, only_said},
-    {"rope.beta_slow", "beta_slow", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_slow>, only_said},
-    {"rope.original_seq_len", "original_seq_len", rope_number<RopeScalingKind::Yarn, &RopeScaling::original_positions>, only_said},
+     rope_number<RopeScalingKind::Llama3, &RopeScaling::original_positions>, number_said},
+    {"rope.rope_factor", "rope_factor", rope_number<RopeScalingKind::Yarn, &RopeScaling::factor>, number_said},
+    {"rope.beta_fast", "beta_fast", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_fast>, number_said},
+    {"rope.beta_slow", "beta_slow", rope_number<RopeScalingKind::Yarn, &RopeScaling::beta_slow>, number_said},
+    {"rope.original_seq_len", "original_seq_len", rope_number<RopeScalingKind::Yarn, &RopeScaling::original_positions>, number_said},
     {"rope.truncate", "truncate",
      [](const ParallelPlan& p) {
        return written_if(p.model.rope_scaling.kind == RopeScalingKind::Yarn, truth_value(p.model.rope_scaling.truncate));
      },
-     only_said},
+     flag_said},
     {"model.flavor", "flavor", nullptr, only_said, true},
     {"model.name", "module", nullptr, only_said},
     {"model.norm_type", "", nullptr,  // of older files, for all of its networks
@@ -222,9 +226,12 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.plan.training.gradient_clip = v.text().starts_with("-") ? 0 : v.number(); }},  // below 0: none
     {"training.mixed_precision_param", "mixed_precision_param",
      [](const ParallelPlan& p) { return Written(p.workload.precision.compute() == Precision::Bf16 ? "bfloat16" : "float32"); },
-     [](const Value& v, Draft& d) { d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16; }},
+     [](const Value& v, Draft& d) {
+       tell_other_word(v, kTypesOfTorchtitan);
+       d.precision = v.text() == "float32" ? Precision::Fp32 : Precision::Bf16;
+     }},
     {"training.dtype", "dtype", [](const ParallelPlan& p) { return written_if(keeps_all_in_bf16(p.workload.precision), "bfloat16"); },
-     only_said},
+     word_said<kTypesOfTorchtitan>},
     {"optimizer.early_step_in_backward", "early_step_in_backward", nullptr,  // of releases before 0.3
      [](const Value& v, Draft& d) { d.plan.optimizer_in_backward = v.boolean(); }},
     {"optimizer.name", "", nullptr,
@@ -245,7 +252,7 @@ constexpr Field kTorchtitanFields[] = {
     {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
     {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
      [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
-    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, only_said},
+    {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, word_said<kTypesOfTorchtitan>},
     {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },
      [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
@@ -278,7 +285,7 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.pipeline_parallel_microbatch_size", "pipeline_parallel_microbatch_size",
      [](const ParallelPlan& p) { return of_stages(p, std::to_string(p.microbatch_size)); },
      [](const Value& v, Draft& d) { d.microbatch = v.count(); }},
-    {"parallelism.pipeline_parallel_microbatches", "pipeline_parallel_microbatches", nullptr, only_said},  // of releases before the size
+    {"parallelism.pipeline_parallel_microbatches", "pipeline_parallel_microbatches", nullptr, number_said},  // of releases before the size
     {"parallelism.pipeline_parallel_layers_per_stage", "pipeline_parallel_layers_per_stage", nullptr,
      [](const Value& v, Draft& d) {
        if (v.text() != "None") d.blocks_of_chunk = v.degree();
@@ -294,7 +301,7 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"training.disable_cuda_graphs", "disable_cuda_graphs",
-     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, only_said},
+     [](const ParallelPlan& p) { return written_flag(has_stages(p) || p.mesh.expert > 1); }, flag_said},
     {"training.enable_cpu_offload", "enable_cpu_offload", [](const ParallelPlan& p) { return written_flag(p.offload_parameters); },
      [](const Value& v, Draft& d) { d.plan.offload_optimizer = d.plan.offload_parameters = v.boolean(); }},
     {"activation_checkpoint", "activation_checkpoint.mode", written_recomputation, read_recomputation},
@@ -309,8 +316,8 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) {
        d.plan.training.seed = static_cast<std::uint64_t>(std::clamp<std::int64_t>(v.integer(), 0, kLargestSeed));
      }},
-    {"nproc_per_node", "nproc-per-node", nullptr, only_said},  // torchrun's
-    {"nnodes", "", nullptr, only_said},
+    {"nproc_per_node", "nproc-per-node", nullptr, number_said},  // torchrun's
+    {"nnodes", "", nullptr, number_said},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/oumi.h"
 #include "sim/recipe/program.h"
+#include "sim/recipe/said_values.h"
 #include "sim/recipe/shell_script.h"
 #include "sim/recipe/trainer.h"
 
@@ -58,6 +59,8 @@ constexpr std::string_view kTasksOfPairs = "embedding reranker generative_rerank
 
 // ms-swift's: texts in pairs or lists; of classes, one head less.
 void refuse_other_tasks(const Value& v, Draft&) {
+  constexpr std::string_view kTaskTypes[] = {"causal_lm", "CAUSAL_LM", "seq_cls", "embedding", "reranker", "generative_reranker", "prm"};
+  tell_other_word(v, kTaskTypes);
   if (has_name(kTasksOfPairs, v.text()))
     v.wrong(fmt::format("is {}: a step whose samples are pairs or lists of texts", v.text()), "give the recipe of a fine-tuning");
   else if (has_name("seq_cls", v.text()))
@@ -103,6 +106,9 @@ void read_plugins(const Value& v, Draft&) {
 
 // Of one process over several devices, a part of the network on each.
 void read_device_map(const Value& v, Draft&) {
+  constexpr std::string_view kMaps[] = {"auto", "balanced", "balanced_low_0", "sequential"};
+  const bool is_a_device = v.text().find_first_of("0123456789:{") != std::string::npos;
+  if (!is_a_device) tell_other_word(v, kMaps);
   if (has_name("balanced balanced_low_0 sequential", v.text()))
     v.lost(v.text() + ": one process deals blocks out over its devices, and they work one after another; the plan's ranks each have all",
            "leave it out, and start a process for each device");
@@ -130,6 +136,9 @@ void read_liger(const Value& v, Draft& d) {
 
 Written written_degree(std::int32_t degree) { return written_if(degree > 1, std::to_string(degree)); }
 
+constexpr std::string_view kBackendsOfTrainer[] = {"auto", "torchao", "ao", "te", "msamp", "AO", "TE", "MSAMP"};
+constexpr std::string_view kSequenceModes[] = {"ulysses", "deepspeed-ulysses", "zigzag-ring", "ring"};
+
 constexpr Field kTrainerFields[] = {
     {"per_device_train_batch_size", "micro_batch_size per_gpu_train_batch_size",
      [](const ParallelPlan& p) { return written(p.microbatch_size); }, [](const Value& v, Draft& d) { d.microbatch = v.count(); }, true},
@@ -138,7 +147,7 @@ constexpr Field kTrainerFields[] = {
     {"max_length", "model_max_length max_seq_length max_seq_len seq_length seq_len max_len block_size", nullptr, read_longest, true},
     {"sequence_len", "", nullptr, read_longest, true},  // Axolotl
     {"cutoff_len", "", nullptr, read_longest, true},    // LLaMA-Factory
-    {"packing", "sample_packing neat_packing", nullptr, only_said},
+    {"packing", "sample_packing neat_packing", nullptr, flag_said},
     {"model_name_or_path", "base_model model model_id_or_path", nullptr, only_said},
     {"stage", "rl rlhf_type", nullptr, read_method},
     {"num_generations", "reward_funcs ref_model ref_model_name_or_path reward_model process_reward_model", nullptr, refuse_where_on},
@@ -146,11 +155,11 @@ constexpr Field kTrainerFields[] = {
     {"fsdp.xla", "fsdp.xla_fsdp_v2", nullptr, refuse_xla},
     {"bf16", "bfloat16", nullptr, read_type_switch},
     {"fp16", "float16", nullptr, read_type_switch},
-    {"tf32", "", nullptr, only_said},
+    {"tf32", "", nullptr, flag_said},
     {"fp8", "", nullptr, [](const Value& v, Draft& d) { d.scales_products = v.boolean(); }},
-    {"fp8_backend", "", nullptr, only_said},
+    {"fp8_backend", "", nullptr, word_said<kBackendsOfTrainer>},
     {"fp8_enable_fsdp_float8_all_gather", "", nullptr, [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
-    {"pure_bf16", "", nullptr, only_said},
+    {"pure_bf16", "", nullptr, flag_said},
     {"torch_dtype", "dtype model_dtype", nullptr, read_loaded_type},
     {"mixed_precision", "", nullptr, read_launched_type},
     {"optim", "optimizer", nullptr, read_trained_optimizer},
@@ -168,8 +177,8 @@ constexpr Field kTrainerFields[] = {
     {"plugins", "", nullptr, read_plugins},
     {"gradient_checkpointing", "activation_checkpointing use_gradient_checkpointing",
      [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
-    {"disable_gradient_checkpointing", "", nullptr, only_said},
-    {"enable_activation_checkpointing", "", nullptr, only_said},  // LLaMA-Factory's second trainer, whose layout stands in dist_config
+    {"disable_gradient_checkpointing", "", nullptr, flag_said},
+    {"enable_activation_checkpointing", "", nullptr, flag_said},  // LLaMA-Factory's second trainer, whose layout stands in dist_config
     {"global_batch_size", "", nullptr,
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.global_batch = v.count();
@@ -192,16 +201,16 @@ constexpr Field kTrainerFields[] = {
     {"ddp_bucket_cap_mb", "", nullptr,
      [](const Value& v, Draft& d) { d.plan.bucket_size = Bytes(std::clamp<std::int64_t>(v.count(), 1, 1 << 20) << 20); }},
     // Who starts it: torchrun, deepspeed, accelerate launch.
-    {"nproc_per_node", "num_gpus", nullptr, only_said},
-    {"nnodes", "num_nodes", nullptr, only_said},
-    {"include", "", nullptr, only_said},                       // "localhost:0,1,2"
-    {"num_processes", "ray_num_workers", nullptr, only_said},  // of Ray: each has a device
-    {"num_machines", "", nullptr, only_said},
+    {"nproc_per_node", "num_gpus", nullptr, number_said},
+    {"nnodes", "num_nodes", nullptr, number_said},
+    {"include", "", nullptr, only_said},                         // "localhost:0,1,2"
+    {"num_processes", "ray_num_workers", nullptr, number_said},  // of Ray: each has a device
+    {"num_machines", "", nullptr, number_said},
     {"config_file", "", nullptr, only_said},
     {"config", "", nullptr, only_said},
     {"launch.distributed_type", "", nullptr, only_said, true},  // of Accelerate's file: a layout, though no batch
-    {"launch.num_processes", "", nullptr, only_said, true},
-    {"use_deepspeed", "", nullptr, only_said},
+    {"launch.num_processes", "", nullptr, number_said, true},
+    {"use_deepspeed", "", nullptr, flag_said},
     {"swift", "", nullptr, only_said},  // ms-swift's subcommand: sft, pt
     {"trl", "", nullptr, only_said},    // its command, or a script of its examples
     {"deepspeed_chat", "", nullptr, only_said},
@@ -214,7 +223,7 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
        d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
      }},
-    {"offload", "", nullptr, only_said},
+    {"offload", "", nullptr, flag_said},
     {"offload_optimizer_device", "", nullptr, read_offload},
     {"offload_param_device", "", nullptr, read_offload_of_weights},
     {"fsdp", "use_fsdp",
@@ -223,10 +232,10 @@ constexpr Field kTrainerFields[] = {
      },
      only_said, true},
     {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
-    {"fsdp.offload_params", "", nullptr, only_said},
-    {"fsdp.activation_checkpointing", "", nullptr, only_said},
+    {"fsdp.offload_params", "", nullptr, flag_said},
+    {"fsdp.activation_checkpointing", "", nullptr, flag_said},
     {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, only_said},
-    {"fsdp.version", "", nullptr, only_said},
+    {"fsdp.version", "", nullptr, number_said},
     {"fsdp.backward_prefetch", "fsdp.backward_prefetch_policy", nullptr, read_backward_prefetch},
     // Degrees of Axolotl and of Accelerate.
     {"tensor_parallel_size", "tp_size tp", [](const ParallelPlan& p) { return written_degree(p.mesh.tensor); },
@@ -236,27 +245,27 @@ constexpr Field kTrainerFields[] = {
     {"expert_parallel_size", "", [](const ParallelPlan& p) { return written_degree(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }, true},
     {"sequence_parallel_size", "sp_size", nullptr, read_ranks_of_sequence, true},
-    {"sequence_parallel_mode", "", nullptr, only_said},
+    {"sequence_parallel_mode", "", nullptr, word_said<kSequenceModes>},
     {"device_map", "", nullptr, read_device_map},
     {"dp_shard_size", "", nullptr, [](const Value& v, Draft& d) { d.shard = v.degree(); }},
     {"dp_replicate_size", "", nullptr, [](const Value& v, Draft& d) { d.replicate = v.degree(); }},
     // Adapters of PEFT.
     {"adapter", "tuner_type train_type sft_type peft", nullptr, only_said},
     {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
-    {"freeze_trainable_layers", "", nullptr, only_said},
+    {"freeze_trainable_layers", "", nullptr, number_said},
     {"freeze_trainable_modules", "", nullptr, only_said},
-    {"use_peft", "use_lora lora_enable lora", nullptr, only_said},
-    {"lora_r", "lora_rank", nullptr, only_said},
-    {"lora_dim", "", nullptr, only_said},  // DeepSpeed-Chat
-    {"only_optimize_lora", "", nullptr, only_said},
-    {"lora_alpha", "", nullptr, only_said},
-    {"lora_dropout", "lora_dropout_p", nullptr, only_said},
+    {"use_peft", "use_lora lora_enable lora", nullptr, flag_said},
+    {"lora_r", "lora_rank", nullptr, number_said},
+    {"lora_dim", "", nullptr, number_said},  // DeepSpeed-Chat
+    {"only_optimize_lora", "", nullptr, flag_said},
+    {"lora_alpha", "", nullptr, number_said},
+    {"lora_dropout", "lora_dropout_p", nullptr, number_said},
     {"lora_target_modules", "lora_target target_modules lora_module_name", nullptr, only_said},
-    {"lora_target_linear", "", nullptr, only_said},
+    {"lora_target_linear", "", nullptr, flag_said},
     {"quantization_method", "", nullptr, read_quantization},
-    {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, only_said},
-    {"load_in_8bit", "use_8bit_quantization", nullptr, only_said},
-    {"quantization_bit", "bits load_in_bits", nullptr, only_said},
+    {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, flag_said},
+    {"load_in_8bit", "use_8bit_quantization", nullptr, flag_said},
+    {"quantization_bit", "bits load_in_bits", nullptr, number_said},
 };
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.

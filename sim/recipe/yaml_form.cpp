@@ -12,6 +12,7 @@
 namespace sim {
 namespace {
 
+constexpr std::size_t kMostListed = 10 * kMostSettings;
 constexpr int kDeepestYaml = 16;  // an alias may name what it stands in
 
 class YamlReader {
@@ -41,16 +42,26 @@ class YamlReader {
   RecipeSettings settings;
 
  private:
-  std::string list_of(const YAML::Node& node, int depth) const {
+  std::string list_of(const YAML::Node& node, int depth) {
     std::string text = "[";
-    for (const YAML::Node& item : node) {
-      const bool is_list = item.IsSequence() && depth < kDeepestYaml;
-      text += (text.size() > 1 ? ", " : "") + (item.IsScalar() ? item.Scalar() : is_list ? list_of(item, depth + 1) : std::string("..."));
-    }
+    for (const YAML::Node& item : node) text += (text.size() > 1 ? ", " : "") + item_of(item, depth);
     return text + "]";
+  }
+  std::string item_of(const YAML::Node& item, int depth) {
+    if (++listed_ > kMostListed) refuse("has more than 100000 items in lists");  // aliases multiply
+    if (item.IsScalar()) return item.Scalar();
+    if (depth >= kDeepestYaml || item.IsNull()) return "...";
+    return item.IsSequence() ? list_of(item, depth + 1) : names_of(item, depth + 1);
+  }
+  // Names within a list: of data, callbacks and their likes, where few look.
+  std::string names_of(const YAML::Node& node, int depth) {
+    std::string text = "{";
+    for (const auto& entry : node) text += (text.size() > 1 ? ", " : "") + key_of(entry.first) + ": " + item_of(entry.second, depth);
+    return text + "}";
   }
 
   const std::string& file_;
+  std::size_t listed_ = 0;
 };
 
 YamlTree tree_of(const YAML::Node& node, const YamlReader& reader, int depth) {

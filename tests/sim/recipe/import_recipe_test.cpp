@@ -55,6 +55,13 @@ TEST(ImportRecipe, AScriptOfAnotherStepIsRefused) {
               HasSubstr("a network of images"));
 }
 
+TEST(ImportRecipe, AFileOfHydraHasItsEndingOnce) {
+  const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));
+  for (const std::string name : {"tune", "tune.yaml"})
+    EXPECT_THAT(testing::refusal_of("torchrun --nproc_per_node=8 mine.py --config-name=" + name + " size=4\n", context),
+                HasSubstr("names tune.yaml of Hydra"));
+}
+
 // Nothing of the Trainer stands there but what evaluates.
 TEST(ImportRecipe, AnEvaluationIsNamed) {
   const RecipeContext context = testing::context_of(testing::gpu_plan({.data = 8}));

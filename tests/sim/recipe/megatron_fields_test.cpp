@@ -103,6 +103,9 @@ TEST(MegatronFields, BlocksOfStagesInPairs) {
   RecipeContext context = llamas(3);
   context.global_batch = 6;
   EXPECT_THAT(blocks_of(testing::imported(line + "--num-layers-per-stage 2 1 1 2\n", context).plan), ElementsAre(1, 1, 2));
+  EXPECT_THAT(blocks_of(testing::imported(line + "--num-layer-list 2,1,1\n", context).plan), ElementsAre(2, 1, 1));  // MindSpeed
+  EXPECT_THAT(testing::refusal_of(line + "--num-layer-list 2,2,1\n", context), HasSubstr("cuts 5 blocks into 3 chunks"));
+  EXPECT_THAT(testing::refusal_of(line + "--num-layer-list two,two\n", context), HasSubstr("a number of layers for each stage is needed"));
   EXPECT_THAT(testing::refusal_of(line + "--num-layers-per-stage 2 2\n", context), HasSubstr("is of 2 stages"));
 }
 

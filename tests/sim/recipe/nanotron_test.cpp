@@ -36,6 +36,17 @@ TEST(Nanotron, AFileBecomesAPlan) {
   EXPECT_THAT(testing::text_of(plan.unknown), HasSubstr("new_section.thing: '1' is not known"));
 }
 
+// Of Swiss AI's fork: what its data says of attention.
+TEST(Nanotron, DocumentsThatAttendAlone) {
+  const auto lost_of = [](const std::string& value) {
+    const std::string data =
+        "data_stages:\n- name: one\n  data:\n    dataset:\n      hf_dataset: a\n      remove_cross_attention: " + value + "\n";
+    return testing::text_of(testing::imported(yaml("  dp: 2\n  pp: 2\n", data), devices(8)).lost);
+  };
+  EXPECT_THAT(lost_of("true"), HasSubstr("documents attend to themselves alone"));
+  EXPECT_THAT(lost_of("false"), ::testing::Not(HasSubstr("documents attend")));
+}
+
 // A script writes the file, and starts with it.
 TEST(Nanotron, AScriptThatWritesItsFile) {
   const std::string text = "TP=2\nFILE=/tmp/run_$TP.yaml\ncat > $FILE <<END\n" + yaml("  dp: 2\n  pp: 2\n  pp_engine: 1f1b\n") +

@@ -31,6 +31,14 @@ TEST(ShellScript, ConditionsThatTheTextDecides) {
   EXPECT_EQ(followed(text, {{"1", "13b"}}), "run --l 40 --h 5120 \n");
 }
 
+TEST(ShellScript, ArithmeticChangesVariables) {
+  EXPECT_EQ(followed("N=3\nif [ 0 -eq 0 ]; then ((N++)); fi\nrun --n $N"), "run --n 4 \n");
+  EXPECT_EQ(followed("N=3\n(( N += 2 * 4 ))\n((M = N - 1))\n((--M))\nrun --n $N --m $M"), "run --n 11 --m 9 \n");
+  EXPECT_EQ(followed("N=3\nif [ $WHO = me ]; then ((N++)); fi\nrun --n $N"), "run --n $WHO \n");
+  EXPECT_EQ(followed("N=3\n((N += OTHER))\nrun --n $N"), "run --n $N \n");
+  EXPECT_EQ(followed("N=0\n((N++)) || run --first\n((N == 1)) && run --second"), "run --first \nrun --second \n");
+}
+
 TEST(ShellScript, WhatItDoesNotDecideStaysInDoubt) {
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a $MODE \n");
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=1; fi\nrun --a $A"), "run --a 1 \n");

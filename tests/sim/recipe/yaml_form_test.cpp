@@ -23,6 +23,18 @@ TEST(YamlForm, RefusesInWords) {
   EXPECT_THROW(read_yaml(deep + std::string(40, ' ') + "b: 1\n", "x.yaml"), InputError);
 }
 
+TEST(YamlForm, NamesWithinAListAreRead) {
+  const RecipeSettings all = read_yaml("data:\n- name: one\n  of: {a: true, b: [1, 2]}\n- two\n", "x.yaml");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all.front().value, "[{name: one, of: {a: true, b: [1, 2]}}, two]");
+  std::string many = "a: &l0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";  // aliases multiply
+  for (int level = 1; level < 8; ++level) {
+    many += "b" + std::to_string(level) + ": &l" + std::to_string(level) + " [";
+    for (int item = 0; item < 10; ++item) many += "*l" + std::to_string(level - 1) + (item < 9 ? ", " : "]\n");
+  }
+  EXPECT_THROW(read_yaml(many, "x.yaml"), InputError);
+}
+
 TEST(YamlForm, NamesOfOtherValuesAreTheirValues) {
   const RecipeSettings all = read_yaml("a:\n  x: 4\n  b:\n    y: ${..x}\n    z: ${a.x}${.y}\n    w: ${TP}\n    v: ${.none}\n", "x.yaml");
   std::string text;
