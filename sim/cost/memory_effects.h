@@ -30,6 +30,7 @@ class MemoryEffects {
   bool forgets(const TaskKey& key) const {  // a block's forward that keeps its input alone, or not even that
     return key.phase == Phase::Forward && (plan_.recomputes(key.layer, key.microbatch) || keeps_nothing(key.layer));
   }
+  bool reads_message_that_stays(const TaskKey& key) const;
   bool keeps_nothing(LayerIndex layer) const { return layer.exists() && !model_.goes_back(layer); }  // for a backward that does not come
   bool splits(const TaskKey& key) const {  // its weights' gradients are a task behind it
     return (splits_ && !whole_.has(key)) || plan_.delays_weights(key.layer, key.microbatch);

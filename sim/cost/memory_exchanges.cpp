@@ -134,7 +134,9 @@ void MemoryEffects::receive(Writer& effect, const Task& task) const {
   if (is_of_source(task.key)) return move_source(effect, task);
   const Bytes whole = source_.from.exists() ? stream() : task.payload;
   if (held == 0 || (held > 2 && !forward)) effect.take(MemoryCategory::Activations, whole - comes_beside(task.key));
-  if (held == 0 || (held > 2 && forward)) effect.free_on_sender(MemoryCategory::Activations, whole);
+  const bool is_answered =
+      !forward || !task.key.layer.exists() || model_.goes_back(LayerIndex(task.key.layer.value() - 1));  // by its gradient
+  if (held == 0 || (held > 2 && forward) || !is_answered) effect.free_on_sender(MemoryCategory::Activations, whole);
 }
 
 // Between a rank's stretch of the tokens and all of them.

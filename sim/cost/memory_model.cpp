@@ -21,7 +21,8 @@ struct EffectKey {
        last_slice = false,  // whose backward is its sample's first
       forgets = false,      // forgets: a forward that keeps nothing; a sum, made again, that nobody reads; what comes early
       splits = false,       // its weights' gradients are a task behind it
-      sends = false;        // its modules send what they have saved to the host
+      sends = false,        // its modules send what they have saved to the host
+      comes = false;        // what it reads has come into a place of the step
   BucketIndex bucket;
   Phase phase{};
   std::uint8_t in_group = 0;  // of blocks that are made again together
@@ -43,7 +44,7 @@ struct EffectKeyHash {
     mix(static_cast<std::uint64_t>(key.stage.value()) << 32 | static_cast<std::uint32_t>(key.layer.value()));
     mix(static_cast<std::uint64_t>(key.bucket.value()) << 32 | static_cast<std::uint64_t>(key.phase) << 24 |
         static_cast<std::uint64_t>(key.operation) << 16 | static_cast<std::uint64_t>(key.group) << 8 | (key.first_backward ? 1u : 0u) |
-        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u) | (key.sends ? 64u : 0u) |
+        (key.forgets ? 2u : 0u) | (key.last_slice ? 4u : 0u) | (key.splits ? 8u : 0u) | (key.sends ? 64u : 0u) | (key.comes ? 128u : 0u) |
         static_cast<std::uint64_t>(key.in_group) << 4);
     return static_cast<std::size_t>(hash);
   }
@@ -67,6 +68,7 @@ struct MemoryModel::State {
             .forgets = effects.forgets(task.key) || effects.is_for_nobody(task) || validates_step(task.key) || effects.comes_early(task),
             .splits = effects.splits(task.key),
             .sends = effects.sends_inputs(task.key),
+            .comes = effects.reads_message_that_stays(task.key),
             .bucket = task.bucket,
             .phase = task.key.phase,
             .in_group = effects.place_in_group(task.key),

@@ -26,13 +26,20 @@ void MemoryEffects::forward(Writer& effect, const TaskKey& key) const {
   leave_for_host(effect, key, role);
   // Streams that it hands on: half a block has none; with what it reads, where nobody reads that again.
   const bool is_read_again = keeps_nothing(key.layer) ? key.layer == LayerIndex(0) : !plan_.makes_input_again(key.layer, key.microbatch);
-  const bool ends_input = key.phase == Phase::Forward && !is_read_again;
+  const bool ends_input = key.phase == Phase::Forward && !is_read_again && !reads_message_that_stays(key);
   const std::int64_t within = std::ssize(model_.layer(key.layer).segments) - (ends_input ? 0 : 1);
   const bool ends_segment = role.is_in_last_segment ? role.ends_layer : role.has_end;
   if (is_forgotten && role.ends_layer && within > 0)
     effect.free_at_end(MemoryCategory::Activations, role.stream * (within + (casts_beside(key) ? 1 : 0)));
   else if (role.drops_input && ends_segment)
     effect.free_at_end(MemoryCategory::Activations, role.stream);
+}
+
+// The first of a stage that is no first one, where what comes has a place for the step (resident_memory).
+bool MemoryEffects::reads_message_that_stays(const TaskKey& key) const {
+  if (habits_of(plan_.cluster).held_messages == 0 || key.layer <= LayerIndex(0) || !key.chunk.exists()) return false;
+  const bool begins = plan_.layers(key.stage, key.chunk).begin == key.layer;
+  return begins && plan_.site(plan_.virtual_stage({key.stage, key.chunk}) - 1).stage != key.stage;
 }
 
 // A block that is recomputed keeps its input as it came: what its forward reads of it lies beside that.
@@ -128,7 +135,8 @@ void MemoryEffects::backward(Writer& effect, const TaskKey& key) const {
   if (role.is_inside() && !role.splits) effect.free_at_end(MemoryCategory::Activations, role.memory.inside);  // else left for the weights
   if (role.is_norm) norm_backward(effect, role);
   effect.free_at_end(MemoryCategory::Activations, role.further_back);
-  if (model_.layer(key.layer).backward == BackwardReach::Ends) end_gradient(effect, role);
+  const bool ends = model_.layer(key.layer).backward == BackwardReach::Ends;
+  if (ends && !reads_message_that_stays(key)) end_gradient(effect, role);
   if (plan_.model.parallel_blocks && is_block(key.layer)) meet_beside_attention(effect, role);
   if (keeps_inputs_) keep_inputs(effect, key, role);
 }

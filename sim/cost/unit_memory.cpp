@@ -181,14 +181,16 @@ class UnitWalk {
   }
 
   void enter_forward(MemorySteps& steps) {
-    Bytes gathered{};
+    Bytes gathered{}, near{};  // near: what neighbours kept of a microbatch before
     for (std::size_t bucket = 0; bucket < buckets_.size(); ++bucket) {
       if (!states_[bucket].coming || !is_of(bucket, at_->unit)) continue;
       if (!states_[bucket].is_landed) land(steps, bucket);
       gathered += bytes_[bucket].gathered;
+      if (states_[bucket].is_near) near += bytes_[bucket].near;
       states_[bucket] = settled(bucket);
     }
-    if (gathered != Bytes{}) steps.free(kOfUnits, std::exchange(deferred_, gathered), kOnGathers).take(kOfUnits, gathered);
+    if (gathered != Bytes{})
+      steps.free(kOfUnits, std::exchange(deferred_, gathered), kOnGathers).take(kOfUnits, gathered).free(kOfUnits, near);
     if (plan_.prefetch > 1) land_coming(steps, Phase::Forward);  // one ahead: the host runs ahead, no unit is asked for
   }
 

@@ -286,7 +286,7 @@ TEST(Simulate, MemoryOfEveryProgramEndsWhereItBegan) {
   for (const auto& file : std::filesystem::directory_iterator("profiles/software")) files.insert(file.path().string());
   for (const std::string& file : files) {
     const SoftwareStack software = load_software(file);
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 30; ++i) {
       ParallelPlan plan = generator.next(DeviceKind::Gpu);
       plan.cluster.software = software;
       if (!violations(plan).empty()) continue;  // a word that the program has not
