@@ -17,15 +17,6 @@ using sim::SimTime;
 using sim::StageAction;
 using sim::Stream;
 
-const PacedTime& time_of(const LayerPrice& price, ActionKind kind) {
-  return kind == ActionKind::Forward ? price.forward : kind == ActionKind::Backward ? price.backward : price.weight;
-}
-
-const Exchange& gather_of(const BucketPrice& price, ActionKind kind, bool near) {
-  if (near) return kind == ActionKind::Forward ? price.near_forward_gather : price.near_backward_gather;
-  return kind == ActionKind::Forward ? price.forward_gather : price.backward_gather;
-}
-
 class Replay {
  public:
   Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders);
@@ -281,10 +272,8 @@ SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
   const SimTime gathered = gather(stage, visit);
   std::size_t action = stage.next;
   std::optional<Visit> coming = visit;
-  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit) {
-    coming = behind(stage, *coming, left_in_unit(stage, *coming), action);
-    if (coming) gather(stage, *coming);
-  }
+  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit)
+    if (coming = behind(stage, *coming, left_in_unit(stage, *coming), action); coming) gather(stage, *coming);
   return gathered;
 }
 
@@ -341,16 +330,14 @@ SimTime Replay::weights_done(ReplayStage& stage, const Visit& visit) {
 }
 
 void Replay::reduce_ready(ReplayStage& stage, const Visit& visit) {
-  const LayerIndex layer = visit.layer;
   ReplayChunk& chunk = sim::at(stage.chunks, visit.chunk);
   const SimTime done = weights_done(stage, visit);
-  const StageStepPrices& step = sim::at(prices_.steps, stage.index);
-  const std::vector<BucketPrice>& buckets = step.buckets;
+  const std::vector<BucketPrice>& buckets = sim::at(prices_.steps, stage.index).buckets;
   if (!reduces_ && !offloads_ && !plan_.optimizer_in_backward) return;
-  if (layer.value() + 1 == chunk.layers.end.value()) chunk.next_bucket = chunk.first_bucket;
+  if (visit.layer.value() + 1 == chunk.layers.end.value()) chunk.next_bucket = chunk.first_bucket;
   for (; chunk.next_bucket < buckets.size(); ++chunk.next_bucket) {
     const BucketPrice& bucket = buckets[chunk.next_bucket];
-    if (bucket.ready_after != layer || bucket.tied) return;
+    if (bucket.ready_after != visit.layer || bucket.tied) return;
     if (!bucket.frozen && !bucket.delayed) reduce(stage, chunk.next_bucket, done);
   }
 }

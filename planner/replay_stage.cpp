@@ -107,6 +107,15 @@ bool is_pair(const std::vector<sim::StageAction>& order, std::size_t first) {
   return first + 1 < order.size() && order[first].kind == sim::ActionKind::Backward && order[first + 1].kind == sim::ActionKind::Forward;
 }
 
+const PacedTime& time_of(const LayerPrice& price, sim::ActionKind kind) {
+  return kind == sim::ActionKind::Forward ? price.forward : kind == sim::ActionKind::Backward ? price.backward : price.weight;
+}
+
+const Exchange& gather_of(const BucketPrice& price, sim::ActionKind kind, bool near) {
+  if (near) return kind == sim::ActionKind::Forward ? price.near_forward_gather : price.near_backward_gather;
+  return kind == sim::ActionKind::Forward ? price.forward_gather : price.backward_gather;
+}
+
 Turn turn_of(const sim::ParallelPlan& plan, const std::vector<sim::StageAction>& order, std::size_t at) {
   using enum sim::ActionKind;
   const Turn alone{at, at + 1};

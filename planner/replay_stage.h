@@ -60,6 +60,9 @@ struct ReplayStage {
 
 const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
 
+const PacedTime& time_of(const LayerPrice& price, sim::ActionKind kind);
+const Exchange& gather_of(const BucketPrice& price, sim::ActionKind kind, bool near);
+
 // Actions of an order that run piece by piece in turn, or one alone.
 struct Turn {
   std::size_t begin = 0, end = 0;
