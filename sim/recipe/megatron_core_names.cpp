@@ -7,6 +7,7 @@
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/megatron_core.h"
 #include "sim/recipe/megatron_network.h"
+#include "sim/recipe/said_values.h"
 
 namespace sim {
 namespace {

@@ -98,7 +98,7 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfAnyProgram) {
 // With words of whole steps, too, and what waits on the host.
 TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfRandomPlansOfPrograms) {
   const std::vector<sim::SoftwareStack> programs = all_sorts_of_programs();
-  sim::testing::PlanGenerator generator(2);
+  sim::testing::PlanGenerator generator(3);
   std::int32_t plans = 0, sending = 0;
   for (int drawn = 0; drawn < 3000; ++drawn) {
     const sim::ParallelPlan plan = generator.next_of_programs(drawn % 4 > 0 ? sim::DeviceKind::Gpu : sim::DeviceKind::Cpu, programs);
