@@ -32,10 +32,11 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--software", plan.software,
                       "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");
-  command->add_option("--precision", plan.precision,
-                      "fp64, fp32, tf32, bf16 or fp16, and what is kept otherwise: \"bf16 gradients=fp32 wire=bf16 moments=bf16\" "
-                      "(wire=int8, int4, fp8 or powersgd:4, gathers=int8: encoded; embedding=fp32 head=fp32 blocks:0-1,30=fp32: in full "
-                      "precision; \"fp8:tensorwise blocks:0,31=bf16\": without scales); default: bf16 on GPUs, fp32 on CPUs");
+  command->add_option(
+      "--precision", plan.precision,
+      "fp64, fp32, tf32, bf16 or fp16, and what is kept otherwise: \"bf16 gradients=fp32 wire=bf16 moments=bf16\" "
+      "(wire=int8, int4, fp8 or powersgd:4, gathers=int8: encoded; embedding=fp32 head=fp32 blocks:0-1,30=fp32: in full "
+      "precision; \"fp8:tensorwise blocks:0,31=bf16 products:attention=bf16\": without scales); default: bf16 on GPUs, fp32 on CPUs");
   command->add_flag("--fp32-gradients", plan.fp32_gradients, "Short for gradients=fp32 behind the precision");
   command->add_option("--optimizer", plan.optimizer, "adamw, sgd, lamb, lars, rmsprop, muon, adamw_8bit or adafactor")
       ->capture_default_str();

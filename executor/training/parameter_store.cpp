@@ -113,7 +113,8 @@ void ParameterStore::make_leaves(const sim::ParallelPlan& plan) {
       const std::vector<std::int64_t> vector{part.rows()}, matrix{part.rows(), part.columns()};
       layer.leaves[position] = buckets_[at].leaf(slot, layer.parameters[position].weight_decay ? matrix : vector);
       if (slot.packed.value() > 0) layer.leaves[position].packed = packing_of(slot);
-      if (recipe_ && slot.is_matrix_of_block && !plan.is_unscaled(slot.layer)) layer.leaves[position].scaled = scaling_of(plan, slot);
+      if (recipe_ && slot.is_matrix_of_block && !slot.unscaled && !plan.is_unscaled(slot.layer))
+        layer.leaves[position].scaled = scaling_of(plan, slot);
       if (std::find(layer.buckets.begin(), layer.buckets.end(), at) == layer.buckets.end()) layer.buckets.push_back(at);
     }
 }

@@ -77,8 +77,8 @@ StageWork::Products StageWork::layer_inputs() const {
   return {{hidden, width, tokens(), ProductCut::Own}, {width, hidden, tokens(), ProductCut::Own}};
 }
 
-void StageWork::ask(TaskKey key, Products products) {
-  if (has_no_scales(plan_, key.layer)) return;
+void StageWork::ask(TaskKey key, Products products, ProductPart part) {
+  if (has_no_scales(plan_, key.layer) || plan_.workload.precision.unscaled_parts().has(part)) return;
   const bool backward = key.phase == Phase::Backward;
   if (backward) std::ranges::reverse(products);
   key.operation = Operation::AllReduce;
@@ -95,7 +95,7 @@ void StageWork::say_projection(std::string_view word, const TaskKey& key) {
   const bool is_one_piece = word == "attention" && !meets_at_heads(key);
   Products all = is_one_piece || word == "attention_input" ? into_heads(key) : Products{};
   if (word == "attention" || word == "attention_output") std::ranges::copy(out_of_heads(key), std::back_inserter(all));
-  ask(key, std::move(all));
+  ask(key, std::move(all), ProductPart::Attention);
 }
 
 }  // namespace sim

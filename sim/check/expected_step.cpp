@@ -191,7 +191,8 @@ void StageWork::agree_on_maxima(std::size_t norm) {
   if (plan_.workload.precision.scales() != ScaleRecipe::Delayed || plan_.mesh.ranks() == 1) return;
   std::int64_t matrices = 0;
   for (std::size_t layer = 1; layer + 1 < model_.layers.size(); ++layer)
-    matrices += std::ranges::count_if(model_.layers[layer].parameters, [](const Parameter& weight) { return weight.columns > 1; });
+    matrices += std::ranges::count_if(model_.layers[layer].parameters,
+                                      [](const Parameter& weight) { return weight.columns > 1 && !weight.unscaled; });
   add(TaskKey{.stage = stage_, .phase = Phase::Step, .operation = Operation::AllReduce, .group = MeshAxis::World, .sequence = 1},
       Bytes(12) * matrices, {norm});
 }

@@ -54,7 +54,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       scan(key);
     else if (word.starts_with("attention") && says_linear_) {
       say_word("linear_" + word, key);
-      if (word == "attention") ask(key, narrow_products());
+      if (word == "attention") ask(key, narrow_products(), ProductPart::Attention);
     } else if (word == "attention" && key.slice.exists())
       attend_slice(key);
     else if (word == "attention" && (plan_.mesh.context > 1 || meets_at_heads(key)))
@@ -65,7 +65,7 @@ void StageWork::say(std::string_view words, const TaskKey& key) {
       word == "attention" ? say_projection(word, key) : say_word(word, key);
       Products products = word == "mlp" ? feed_forward(key) : Products{};
       if (word == (has_tail ? "mlp_residual" : "mlp")) std::ranges::copy(layer_inputs(), std::back_inserter(products));
-      ask(key, std::move(products));
+      ask(key, std::move(products), ProductPart::Mlp);
     }
 }
 
@@ -109,14 +109,14 @@ void StageWork::ask_experts(TaskKey key) {
   shared.operation = Operation::AllGather;
   const auto enter = [&] {
     say_word("expert_input", key);
-    ask(key, beside_experts());
+    ask(key, beside_experts(), ProductPart::Mlp);
   };
   backward ? say_word("expert_output", key) : enter();
   if (cut) next(exchange, bytes(!backward));
   if (is_shared) next(shared, bytes(!backward) * std::int64_t{degree_of_experts()});
   say_word("experts", key);
   if (backward) experts_back_[{Turn{key.microbatch, key.slice}, key.layer}] = last_.front();
-  ask(key, of_experts());
+  ask(key, of_experts(), ProductPart::Experts);
   shared.operation = Operation::ReduceScatter;
   if (gathers) exchange.operation = Operation::ReduceScatter;
   if (is_shared) next(shared, bytes(backward) * std::int64_t{degree_of_experts()});
@@ -252,7 +252,7 @@ void StageWork::scan(TaskKey key) {
   say_word("linear_attention_scan", key);
   next(exchange, backward ? in : out);
   say_word(backward ? "linear_attention_input" : "linear_attention_output", key);
-  if (backward) ask(key, narrow_products());
+  if (backward) ask(key, narrow_products(), ProductPart::Attention);
 }
 
 void StageWork::say_inner(const TaskKey& key) {

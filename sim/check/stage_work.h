@@ -317,7 +317,7 @@ class StageWork {
   Products of_experts() const;
   Products layer_inputs() const;
   std::int64_t columns_of_heads(const TaskKey& key) const;
-  void ask(TaskKey key, Products products);
+  void ask(TaskKey key, Products products, ProductPart part);
   void say_projection(std::string_view word, const TaskKey& key);
   void validated_after(std::size_t update);
   Positions agree_in_turn(std::size_t norm);

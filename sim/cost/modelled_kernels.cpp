@@ -119,11 +119,20 @@ KernelSetting setting_of(const ParallelPlan& plan) {
   return setting;
 }
 
+namespace {
+KernelSetting unscaled(KernelSetting setting) {
+  if (is_scaled(setting.format)) setting.format = NumberFormat::Bf16;
+  return setting;
+}
+}  // namespace
+
 ModelledKernels::ModelledKernels(const ParallelPlan& plan)
     : plan_(plan),
       device_(plan.cluster.hardware),
       setting_(setting_of(plan)),
+      wide_setting_(unscaled(setting_)),
       clock_(device_, plan.cluster.software, setting_),
+      wide_clock_(device_, plan.cluster.software, wide_setting_),
       operators_(clock_, plan.cluster.software, setting_),
       launch_share_(plan.cuda_graphs == CudaGraphs::None ? 1 : device_.behavior.graph_launch_share),
       uncaptured_share_(plan.cuda_graphs == CudaGraphs::FullIteration ? device_.behavior.graph_launch_share : 1),
@@ -190,12 +199,23 @@ Work ModelledKernels::work(const KernelCall& call) const {
   return work;
 }
 
+// As two products, which programs that leave keys in 16 bit have anyway.
+Work ModelledKernels::product_in_parts(KernelCall call) const {
+  KernelCall wide = call;
+  wide.shape[1] = std::llround(call.unscaled_share * real(call.shape[1]));
+  wide.unscaled = true;
+  call.shape[1] -= wide.shape[1];
+  wide.unscaled_share = call.unscaled_share = 0;
+  return product(call) + product(wide);
+}
+
 Work ModelledKernels::product(const KernelCall& call) const {
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
   if (call.convolution != nullptr) return convolution(call);
+  if (call.unscaled_share > 0) return product_in_parts(call);
   if (call.shape[3] > 0) return grouped(call);
   const double tokens = real(call.shape[0]), rows = call.gathered_rows && gathers_scaled(plan_) ? 1 / real(plan_.mesh.tensor) : 1;
-  const auto product = [&](const MatrixShape& shape) { return call.unscaled ? clock_.half_product(shape) : clock_.product(shape); };
+  const auto product = [&](const MatrixShape& shape) { return clock_of(call).product(shape); };
   if (call.kernel == Kernel::LinearForward) return product({tokens, outputs, inputs, 1, weight_casts_, rows});
   if (call.kernel == Kernel::LinearInputGradient) return product({tokens, inputs, outputs, 1, weight_casts_, rows});
   const Work gradient = product({outputs, inputs, tokens});
@@ -222,15 +242,16 @@ Work ModelledKernels::convolution(const KernelCall& call) const {
 Work ModelledKernels::grouped(const KernelCall& call) const {
   const double rows = expert_rows(real(call.shape[0]), device_.behavior), held = real(call.shape[3]);
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const KernelClock& clock = clock_of(call);
   const ExpertDispatch dispatch = plan_.model.experts->dispatch;
   const Pass pass = call.kernel == Kernel::LinearForward ? Pass::Forward : Pass::Backward;
   const Work bias = call.adds_bias && plan_.cuda_graphs != CudaGraphs::FullIteration
                         ? operators_.expert_biases({real(call.shape[0]) * held * outputs, held}, pass)
                         : Work{};
   if (call.kernel == Kernel::LinearForward)
-    return clock_.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch, 1 + weight_casts_) + bias;
-  if (call.kernel == Kernel::LinearInputGradient) return clock_.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch, 1) + bias;
-  const Work gradient = clock_.grouped({outputs, inputs, rows, held}, dispatch);
+    return clock.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch, 1 + weight_casts_) + bias;
+  if (call.kernel == Kernel::LinearInputGradient) return clock.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch, 1) + bias;
+  const Work gradient = clock.grouped({outputs, inputs, rows, held}, dispatch);
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 

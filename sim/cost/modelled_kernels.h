@@ -34,7 +34,9 @@ class ModelledKernels {
 
  private:
   bool reads_counts() const;
+  const KernelClock& clock_of(const KernelCall& call) const { return call.unscaled ? wide_clock_ : clock_; }
   Work product(const KernelCall& call) const;
+  Work product_in_parts(KernelCall call) const;
   Work grouped(const KernelCall& call) const;
   Work convolution(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;
@@ -43,8 +45,8 @@ class ModelledKernels {
 
   const ParallelPlan& plan_;
   Device device_;
-  KernelSetting setting_;
-  KernelClock clock_;
+  KernelSetting setting_, wide_setting_;  // wide: of products that stay out of 8 bit
+  KernelClock clock_, wide_clock_;
   OperatorClock operators_;
   double launch_share_;                     // of the host's time for each kernel that a graph can hold
   double uncaptured_share_;                 // for each other one

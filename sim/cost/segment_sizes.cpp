@@ -34,10 +34,16 @@ std::int64_t narrow_read(const ModelConfig& config, const SegmentGraph& segment)
   return all;
 }
 
+// The last product is of the part that the segment is named by.
+bool is_unscaled(const SegmentGraph& segment) {
+  const auto last = std::ranges::find(segment.operators.rbegin(), segment.operators.rend(), OperatorKind::Linear, &Operator::kind);
+  return last == segment.operators.rend() || last->unscaled;
+}
+
 // Adapters beside a product read its input in 16 bit.
-double share_of_read(const ModelConfig& config, const ParallelPlan& plan, Bytes element) {
+double share_of_read(const ModelConfig& config, const ParallelPlan& plan, const SegmentGraph& segment, Bytes element) {
   const std::optional<ScaleRecipe> scales = plan.workload.precision.scales();
-  if (!scales || config.adapters || !habits_of(plan.cluster).keeps_scaled_inputs) return 1;
+  if (!scales || config.adapters || is_unscaled(segment) || !habits_of(plan.cluster).keeps_scaled_inputs) return 1;
   return kept_bytes(*scales) / real(element.value());
 }
 
@@ -91,7 +97,7 @@ SegmentSizes segment_sizes(const ModelGraph& model, const ParallelPlan& plan, co
           .keeps_first = trains_end(config, segment, false),
           .keeps_last = trains_end(config, segment, true),
           .narrow_read = narrow_read(config, segment),
-          .rounded = share_of_read(config, plan, element)};
+          .rounded = share_of_read(config, plan, segment, element)};
 }
 
 }  // namespace sim

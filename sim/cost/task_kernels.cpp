@@ -145,6 +145,7 @@ void Writer::product(Kernel kernel, const Operator& op) {
                     .shape = {at.tokens, at.outputs, at.inputs, at.products},
                     .unscaled = op.unscaled,
                     .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather,
+                    .unscaled_share = real(op.unscaled_outputs) / real(op.outputs),
                     .adds_bias = op.experts > 0 && op.bias && op.split == TensorSplit::Columns && kernel != Kernel::LinearWeightGradient,
                     .adapted = is_adapter ? op.outputs / model_.config.adapters->rank : 0});
 }
@@ -463,11 +464,8 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 }
 
 TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
-  const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
-  const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
-    return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.within;
-  });
-  if (piece == pieces.end()) return {};
+  const std::optional<Piece> piece = piece_of(model, plan, exchange);
+  if (!piece) return {};
   const SegmentGraph& segment = sim::at(model.layer(exchange.layer).segments, piece->parts.segment);
   if (sim::at(segment.meets, piece->parts.first).meeting != Meeting::Enter) return {};
   Writer writer(model, plan, {exchange.layer, exchange.phase, exchange.operation}, segment.operators);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sim/clock/behavior.h"
 #include "sim/clock/expert_load.h"
@@ -33,6 +34,17 @@ Drives drives_of_first_stage(const ModelGraph& model, const ParallelPlan& plan) 
 SimTime on_the_clock(Seconds time) {
   constexpr Seconds kHalfTheClock = to_seconds(SimTime::max() / 2);
   return to_sim_time(std::min(time, kHalfTheClock));
+}
+
+// Tensor ranks gather in 8 bit what products beside it read so.
+bool gathers_in_eight(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& key) {
+  if (key.group != MeshAxis::Tensor || key.operation != Operation::AllGather || !gathers_scaled(plan) || plan.is_unscaled(key.layer))
+    return false;
+  if (plan.workload.precision.unscaled_parts().none()) return true;
+  const std::optional<Piece> piece = piece_of(model, plan, key);
+  return piece && std::ranges::any_of(sim::at(model.layer(key.layer).segments, piece->parts.segment).operators, [](const Operator& op) {
+           return op.kind == OperatorKind::Linear && op.experts == 0 && op.adapter == AdapterPart::None && !op.unscaled;
+         });
 }
 
 // Where each node gets a token once; else none.
@@ -252,9 +264,7 @@ TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload,
                                               CollectiveShape::Parts parts) {
   const bool carries_rows = (key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor) && !plan_.gathers_tokens();
   const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
-  const bool in_eight =
-      key.group == MeshAxis::Tensor && key.operation == Operation::AllGather && gathers_scaled(plan_) && !plan_.is_unscaled(key.layer);
-  const double sent = exchange.load * (in_eight ? 0.5 : 1);
+  const double sent = exchange.load * (gathers_in_eight(model_, plan_, key) ? 0.5 : 1);
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent), parts}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? std::min(exposed_share(key, plan_), exposed_beside(key, price.time)) : 1;

@@ -129,15 +129,17 @@ struct Operator {
   bool gathered = false;     // None: stands between cut operators, so that sequence parallelism leaves it all tokens
   std::int64_t keys =
       0;  // columns of what it reads (and writes, if that is as wide) that are of keys and values: a rank has one head's at least
-  Heads heads = {};          // of the attention, and of what stands between it and its projections
-  std::int32_t part = 0;     // of its segment
-  std::int32_t spans = 1;    // parts: a loss over a cut vocabulary goes through three
-  bool routes = false;       // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
-  bool unscaled = false;     // a product that stays in 16 bit where others are scaled: of the head, of routers
-  bool frozen = false;       // its weights are not trained
-  bool scales_rows = false;  // of its weight, to length 1, where it is used
-  bool detached = false;     // a product that hands no gradient back: it is trained by a loss of its own
-  bool of_scan = false;      // goes from token to token: context ranks have all tokens for it, of a part of its heads each
+  Heads heads = {};        // of the attention, and of what stands between it and its projections
+  std::int32_t part = 0;   // of its segment
+  std::int32_t spans = 1;  // parts: a loss over a cut vocabulary goes through three
+  bool routes = false;     // gathered, but where experts are cut by a degree of their own: then tokens are routed as they are cut
+  bool unscaled =
+      false;  // a product that stays in 16 bit where others are scaled: of the head, of routers, as the policy of precision says
+  std::int64_t unscaled_outputs = 0;  // else: so many columns of it do (keys and values)
+  bool frozen = false;                // its weights are not trained
+  bool scales_rows = false;           // of its weight, to length 1, where it is used
+  bool detached = false;              // a product that hands no gradient back: it is trained by a loss of its own
+  bool of_scan = false;               // goes from token to token: context ranks have all tokens for it, of a part of its heads each
   AdapterPart adapter = AdapterPart::None;
   Modules modules = {};  // whose output is not kept where they are recomputed
   MapShape map = {};

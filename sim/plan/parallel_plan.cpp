@@ -136,6 +136,7 @@ StageIndex ParallelPlan::reader_stage() const {
 
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision) {
   ModelGraph graph = make_model_graph(model, multiple);
+  leave_unscaled(graph, precision.unscaled_parts());
   if (precision.full_blocks().empty() && precision.unscaled_blocks().empty()) return graph;
   const std::int64_t blocks = graph.num_blocks();
   std::vector<int> parts;  // of a unit in full precision: whether its neighbours are, too

@@ -117,7 +117,7 @@ constexpr FieldAccess kPrecision{
         "those history=16 (steps of delayed scales) and unscaled=fp32 (the rest), and "
         "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
         "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32; without "
-        "scales: blocks:0,31=bf16"};
+        "scales: blocks:0,31=bf16 products:attention,keys,mlp,experts=bf16 (some of them)"};
 constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
                                       .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
                                       .set = set_recompute_scope,

@@ -26,7 +26,7 @@ std::optional<Enum> position_named(std::string_view name, const std::string_view
 }
 
 constexpr std::string_view kGathersScaled = "gathers=fp8", kGathers = "gathers=", kWire = "wire=", kEight = "fp8", kFour = "fp4",
-                           kHistory = "history=", kUnscaled = "unscaled=", kBlocks = "blocks:";
+                           kHistory = "history=", kUnscaled = "unscaled=", kBlocks = "blocks:", kProducts = "products:";
 constexpr std::int32_t kMostHistory = 1024;  // as Transformer Engine keeps
 
 std::string_view format_of(ScaleRecipe recipe) { return is_four_bit(recipe) ? kFour : kEight; }
@@ -144,12 +144,19 @@ PrecisionPolicy PrecisionPolicy::with_unscaled(BlockRanges blocks) const {
   return changed;
 }
 
+PrecisionPolicy PrecisionPolicy::with_unscaled(ProductParts parts) const {
+  PrecisionPolicy changed = *this;
+  changed.unscaled_parts_ = parts;
+  return changed;
+}
+
 PrecisionPolicy PrecisionPolicy::without_scales() const {
   PrecisionPolicy changed = *this;
   changed.scales_.reset();
   changed.gathers_scaled_ = false;
   changed.scale_history_ = 1;
   changed.unscaled_blocks_ = {};
+  changed.unscaled_parts_ = {};
   return changed;
 }
 
@@ -207,6 +214,25 @@ bool read_blocks(std::string_view word, UnitsApart& apart, std::vector<Violation
     violations.push_back({std::string(word), problem, example_of_blocks(Precision::Fp32)});
   else
     apart.blocks = std::move(*blocks), apart.word = word, apart.of_blocks = *precision;
+  return true;
+}
+
+// "products:attention,experts=bf16" beside scaled products. `precision`: what it says that they compute in.
+bool read_products(std::string_view word, ProductParts& parts, std::optional<Precision>& precision, std::vector<Violation>& violations) {
+  if (!word.starts_with(kProducts)) return false;
+  const std::size_t sign = std::min(word.find('='), word.size());
+  precision = position_named<Precision>(word.substr(std::min(sign + 1, word.size())), kPrecisionNames);
+  const auto named = parse_product_parts(word.substr(kProducts.size(), sign - kProducts.size()));
+  const char* problem = !parts.none() ? "names products once more"
+                        : !named      ? "names no products of a block"
+                        : !precision  ? "does not say what they compute in"
+                                      : nullptr;
+  if (problem != nullptr)
+    violations.push_back({std::string(word), problem,
+                          fmt::format("use one list of {} without spaces, as in {}{}=bf16", fmt::join(kProductPartNames, ", "), kProducts,
+                                      to_text(ProductParts().with(ProductPart::Attention).with(ProductPart::Experts)))});
+  else
+    parts = *named;
   return true;
 }
 
@@ -272,6 +298,8 @@ std::string to_text(const PrecisionPolicy& policy) {
   };
   add_blocks(policy.full_blocks(), Precision::Fp32);
   add_blocks(policy.unscaled_blocks(), policy.compute());
+  if (!policy.unscaled_parts().none())
+    text += fmt::format(" {}{}={}", kProducts, to_text(policy.unscaled_parts()), name_of(policy.compute()));
   return text;
 }
 
@@ -294,11 +322,13 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   bool gathers_scaled = false;
   WireCodec of_gradients, of_weights;
   UnitsApart apart;
+  ProductParts parts;
+  std::optional<Precision> of_parts;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
     else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations) ||
-             read_blocks(word, apart, violations) || read_end(word, apart, violations))
+             read_blocks(word, apart, violations) || read_products(word, parts, of_parts, violations) || read_end(word, apart, violations))
       continue;
     else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
       of_weights = *gathered;
@@ -312,6 +342,12 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);
   policy = with_units(std::move(policy), std::move(apart), violations);
+  if (!parts.none() && (!scales || of_parts != unscaled))
+    violations.push_back(
+        {fmt::format("{}{}", kProducts, to_text(parts)),
+         scales ? "do not compute in what products without scales do" : "stand beside no scaled products",
+         scales ? fmt::format("use ={}", name_of(unscaled)) : std::string("leave them out, or use fp8:delayed or the like")});
+  policy = policy.with_unscaled(parts);
   if (policy.has_full_units() && !is_sixteen_bit(unscaled))
     violations.push_back({std::string(text), "states full precision beside units that are no narrower",
                           fmt::format("leave {} and {} out, or use bf16 or fp16", fmt::join(kEndUnitNames, ", "), kBlocks)});

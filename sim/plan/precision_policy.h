@@ -11,6 +11,7 @@
 //   "bf16 embedding=fp32 head=fp32"   these units in full precision beside the others: all numbers of them are fp32, whatever is stated of the others'
 //   "bf16 blocks:0-1,30-31=fp32"     likewise of blocks, by their numbers from 0
 //   "fp8:tensorwise blocks:0,31=bf16"  these blocks have no scales beside the others: their products compute as unscaled= says
+//   "fp8:mx products:attention,experts=bf16"  nor have products of these parts of a block (product_part.h)
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -27,6 +28,7 @@
 
 #include "sim/cluster/hardware_profile.h"
 #include "sim/cluster/scale_recipe.h"
+#include "sim/model/product_part.h"
 #include "sim/plan/block_ranges.h"
 #include "sim/plan/wire_codec.h"
 #include "sim/units/at.h"
@@ -70,6 +72,7 @@ class PrecisionPolicy {
   const BlockRanges& full_blocks() const { return full_blocks_; }
   bool is_full_block(std::int64_t block) const { return has(full_blocks_, block); }  // from 0
   const BlockRanges& unscaled_blocks() const { return unscaled_blocks_; }            // beside others, whose products have scales
+  ProductParts unscaled_parts() const { return unscaled_parts_; }                    // of every block, likewise
   // Of a network's units: 0 is the embedding, blocks + 1 the head.
   bool is_full_layer(LayerIndex layer, std::int64_t blocks) const {
     if (layer == LayerIndex(0)) return is_full(EndUnit::Embedding);
@@ -80,6 +83,7 @@ class PrecisionPolicy {
   PrecisionPolicy with_full(EndUnit unit) const;
   PrecisionPolicy with_full(BlockRanges blocks) const;  // in the place of those before
   PrecisionPolicy with_unscaled(BlockRanges blocks) const;
+  PrecisionPolicy with_unscaled(ProductParts parts) const;
   PrecisionPolicy without_scales() const;  // as blocks that have none see it
   bool states(Numbers what) const { return sim::at(stated_, what).has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
@@ -94,6 +98,7 @@ class PrecisionPolicy {
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
   std::array<bool, kNumEndUnits> full_{};
   BlockRanges full_blocks_, unscaled_blocks_;
+  ProductParts unscaled_parts_;
 };
 
 // Where none is given: bf16 on GPUs, fp32 on CPUs.

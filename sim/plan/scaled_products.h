@@ -15,7 +15,7 @@ inline constexpr std::int64_t kNumOperands = 3;
 inline constexpr std::int32_t kOfMaxima = 1;  // TaskKey::sequence of their all-reduce; that of the step's sums has 0
 inline constexpr Bytes kMaximum{4};           // fp32
 
-constexpr bool is_scaled(const Parameter& of_block) { return of_block.columns > 1; }
+constexpr bool is_scaled(const Parameter& of_block) { return of_block.columns > 1 && !of_block.unscaled; }
 std::int64_t num_scaled(const ModelGraph& model);  // weights, on all stages
 // Frozen weights are kept in the 8 bits that products read (Transformer Engine's fp8_model_init, NeMo's fp8_params): no use casts or unpacks them.
 bool reads_frozen_as_kept(const ParallelPlan& plan);

@@ -261,6 +261,19 @@ void check_unscaled_blocks(const ParallelPlan& plan, Rules& rules) {
         "has blocks without scales, which is lowered for blocks of two halves between one embedding and one head", "leave blocks: out");
 }
 
+// Parts of blocks whose products have no scales beside others that have.
+void check_unscaled_parts(const ParallelPlan& plan, Rules& rules) {
+  const ProductParts parts = plan.workload.precision.unscaled_parts();
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(parts.none() || holds, "/workload/precision", problem, remedy);
+  };
+  needs(!plan.model.convolution, "names products of blocks, and a convolutional network has none", "leave products: out");
+  needs(!parts.has(ProductPart::Experts) || plan.model.experts, "names products of experts, and the network has none",
+        "leave experts out of products:");
+  needs(!parts.names(ProductPart::Keys) || plan.cluster.hardware.kind != DeviceKind::Cpu,
+        "leaves keys in 16 bit beside queries, and CPU ranks multiply both at once", "name attention in their place");
+}
+
 // Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.
 void check_full_units(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -282,6 +295,7 @@ void check_full_units(const ParallelPlan& plan, Rules& rules) {
         "train all weights, or leave embedding=, head= and blocks: out");
   check_full_blocks(plan, rules);
   check_unscaled_blocks(plan, rules);
+  check_unscaled_parts(plan, rules);
 }
 
 // Gradients of the head's weights behind the last backward.

@@ -11,6 +11,7 @@
 #include "sim/recipe/primus.h"
 #include "sim/recipe/torchtitan.h"
 #include "sim/recipe/torchtitan_registry.h"
+#include "sim/recipe/torchtitan_scales.h"
 #include "sim/units/at.h"
 #include "sim/units/number_text.h"
 
@@ -310,7 +311,8 @@ PrecisionPolicy types_of_torchtitan(Draft& draft) {
                            "is without effect on tensor or pipeline ranks without sharding: these releases then compute in training.dtype",
                            "shard on data ranks, or write dtype = \"bfloat16\" where bf16 is meant"});
   const bool sums_in_fp32 = mixes ? text_of(draft, "training.mixed_precision_reduce", "float32") != "bfloat16" : !are_bf16;
-  const PrecisionPolicy policy = mixed_precision(products_of(draft, mixes ? products : stored, ScaleRecipe::Tensorwise), sums_in_fp32);
+  const PrecisionPolicy scaled = products_of(draft, mixes ? products : stored, ScaleRecipe::Tensorwise);
+  const PrecisionPolicy policy = mixed_precision(scaled.scales() ? scaled.with_unscaled(unscaled_by_torchao(draft)) : scaled, sums_in_fp32);
   return are_bf16 && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 

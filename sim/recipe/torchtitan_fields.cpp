@@ -116,13 +116,21 @@ void read_converters(const Value& v, Draft& d) {
   d.scales_products = true;
   if (in_blocks) d.scales = ScaleRecipe::Mx;
 }
-// Its section stands in TOML files that do not ask for it, too.
-bool asks_for_float8(const Draft& d) {
-  return !flag_of(d, std::string(kIsOfToml), false) || text_of(d, "model.converters", "").find("float8") != std::string::npos ||
-         flag_of(d, "float8.enable_float8_linear", false);
+bool names_converter(const Draft& d, std::string_view name) { return text_of(d, "model.converters", "").find(name) != std::string::npos; }
+bool converts_to_float8(const Draft& d) { return names_converter(d, "float8") || flag_of(d, "float8.enable_float8_linear", false); }
+void note_unasked(const Value& v, std::string_view converter) {
+  v.note(fmt::format("is without effect: model.converters does not name {}", converter), "name it there, if it is meant");
 }
+// unscaled_by_torchao() reads them.
+void read_float8_names(const Value& v, Draft& d) {
+  if (!converts_to_float8(d)) note_unasked(v, "float8");
+}
+void read_mx_names(const Value& v, Draft& d) {
+  if (!names_converter(d, "mx")) note_unasked(v, "mx");
+}
+// Its section stands in TOML files that do not ask for it, too.
 void read_float8_recipe(const Value& v, Draft& d) {
-  if (!asks_for_float8(d)) return v.note("is without effect: model.converters does not name float8", "name it there, if it is meant");
+  if (flag_of(d, std::string(kIsOfToml), false) && !converts_to_float8(d)) return note_unasked(v, "float8");
   constexpr std::string_view kNames[] = {"tensorwise", "rowwise", "rowwise_with_gw_hp"};
   d.scales = v.choice(kNames) == 0 ? ScaleRecipe::Tensorwise : ScaleRecipe::Rowwise;
   if (v.text() == "rowwise_with_gw_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
@@ -252,6 +260,10 @@ constexpr Field kTorchtitanFields[] = {
     {"float8.recipe_name", "quantize.linear.float8.recipe_name", nullptr, read_float8_recipe},
     {"float8.enable_fsdp_float8_all_gather", "quantize.linear.float8.enable_fsdp_float8_all_gather", nullptr,
      [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
+    {"float8.filter_fqns", "quantize.linear.float8.filter_fqns", nullptr, read_float8_names},
+    {"float8.moe_fqns_prototype", "", nullptr, read_float8_names},
+    {"mx.filter_fqns", "quantize.linear.mx.filter_fqns", nullptr, read_mx_names},
+    {"mx.moe_fqns_prototype", "", nullptr, read_mx_names},
     {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, word_said<kTypesOfTorchtitan>},
     {"parallelism.data_parallel_replicate_degree", "data_parallel_replicate_degree",
      [](const ParallelPlan& p) { return written(p.zero_stage == 3 ? p.mesh.replicas : p.mesh.data); },

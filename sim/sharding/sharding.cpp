@@ -233,6 +233,7 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
           .in_rows = padded_in_rows(parameter, plan.mesh, local_elements(parameter, plan.mesh)),
           .is_matrix = parameter.columns > 1,
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
+          .unscaled = parameter.unscaled,
           .frozen = parameter.frozen,
           .columns = std::max<std::int64_t>(1, parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1)),
           .packed = parameter.columns > 1 && is_of_block ? packed_bytes_of(plan, parameter) : Bytes{}};
@@ -256,7 +257,7 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   if (slot.packed.value() > 0) return slot.packed;
-  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !plan.is_apart(slot.layer);
+  const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !slot.unscaled && !plan.is_apart(slot.layer);
   return (is_scaled ? plan.workload.precision.gathered_bytes() : plan.bytes(Numbers::Weights, slot.layer)) * slot.elements;
 }
 

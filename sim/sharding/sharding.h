@@ -43,6 +43,7 @@ struct BucketSlot {
   std::int64_t elements = 0;   // of this tensor rank's part
   std::int64_t in_rows = 0;    // the same where each matrix is padded to a multiple of the ranks in its rows (FSDP 2)
   bool is_matrix = false, is_matrix_of_block = false;
+  bool unscaled = false;  // Parameter::unscaled
   bool frozen = false;
   std::int64_t columns = 1;  // of a matrix, of this tensor rank's part of it
   Bytes packed{};            // of a frozen matrix that is kept in fewer bits; else 0

@@ -186,6 +186,14 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
   }
 }
 
+std::optional<Piece> piece_of(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
+  const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
+  const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
+    return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.within;
+  });
+  return piece == pieces.end() ? std::nullopt : std::optional(*piece);
+}
+
 Bytes handed_on(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer) {
   if (model.config.convolution) return plan.bytes(Numbers::Activations) * (plan.shard_shape().tokens() * model.layer(layer).handed_on);
   return plan.message_into(LayerIndex(layer.value() + 1));

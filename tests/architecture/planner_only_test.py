@@ -2,6 +2,7 @@
 
 Compiled as preset dev compiles, so that ccache gives the rooms that both have: the wheel and preset clang compile them optimized. What rooms alone ask is left
 to preset dev, which asks the same objects: here runs what a program without executor and window can answer otherwise. `ctest --preset planner` runs all.
+Where it is not its turn (rotation.py) it is skipped (77), unless clang++ asks for its build.
 """
 import json
 import pathlib
@@ -10,6 +11,7 @@ import subprocess
 import sys
 
 import house
+import rotation
 
 FORBIDDEN = re.compile(r"(?<![a-z])(?:lib|open)?(?:torch|mpi|cuda)|libQt", re.I)  # as words: neither COMPILER nor libicudata
 BUILD = house.ROOT / "build" / "planner_check"
@@ -39,6 +41,8 @@ def foreign_libraries():
 
 
 def main():
+    if rotation.build_of(rotation.turn()) != "clang":
+        rotation.leave_to_the_next("planner")
     run("cmake", "--preset", "planner", "-B", BUILD, *as_dev())
     run("cmake", "--build", BUILD)
     run("ctest", "--test-dir", BUILD, "-j", "2", "--output-on-failure", "--no-tests=error", "-LE", "^architecture$", "-E", IN_DEV)

@@ -76,8 +76,8 @@ std::vector<Composition> of_full_blocks() {
   };
 }
 
-// Blocks without scales beside others that have them, where tensor ranks agree on scales, and where they do not.
-std::vector<Composition> of_unscaled_blocks() {
+// Blocks, or parts of all blocks, without scales beside others that have them, where tensor ranks agree on scales, and where they do not.
+std::vector<Composition> of_unscaled_products() {
   using enum sim::ScaleRecipe;
   constexpr auto kEnds = "blocks:0,3=fp32", kInner = "blocks:1-2=fp32";
   return {
@@ -94,6 +94,32 @@ std::vector<Composition> of_unscaled_blocks() {
        .scales = Rowwise,
        .full_units = kInner},
       {.name = "T2P2_fp8_tensorwise_ends", .mesh = {.pipeline = 2, .tensor = 2}, .scales = Tensorwise, .full_units = kEnds},
+      {.name = "D2_fp8_tensorwise_attention_bf16",
+       .mesh = {.data = 2},
+       .precision = sim::Precision::Bf16,
+       .scales = Tensorwise,
+       .full_units = "products:attention=bf16"},
+      {.name = "P2_fp8_delayed_mlp_zb1p",
+       .mesh = {.pipeline = 2},
+       .schedule = "zb-1p",
+       .scales = Delayed,
+       .full_units = "products:mlp=fp32"},
+      {.name = "T2_sequence_recompute_fp8_rowwise_attention",
+       .mesh = {.tensor = 2},
+       .recompute = sim::Recompute::Full,
+       .sequence_parallel = true,
+       .scales = Rowwise,
+       .full_units = "products:attention=fp32"},
+      {.name = "D2E2_fp8_tensorwise_experts",
+       .mesh = {.data = 2, .expert = 2},
+       .scales = Tensorwise,
+       .full_units = "products:experts=fp32",
+       .experts = even()},
+      {.name = "D2E2T2_fp8_tensorwise_attention",
+       .mesh = {.data = 2, .tensor = 2, .expert = 2},
+       .scales = Tensorwise,
+       .full_units = "products:attention=fp32",
+       .experts = even()},
   };
 }
 
@@ -135,7 +161,7 @@ std::vector<Composition> of_full_units() {
        .precision = Bf16,
        .full_units = kEnds},
   };
-  for (const std::vector<Composition>& more : {of_full_blocks(), of_unscaled_blocks()}) all.insert(all.end(), more.begin(), more.end());
+  for (const std::vector<Composition>& more : {of_full_blocks(), of_unscaled_products()}) all.insert(all.end(), more.begin(), more.end());
   return all;
 }
 

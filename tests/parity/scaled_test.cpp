@@ -138,13 +138,14 @@ TEST(ScaledTiles, FollowTheTensorAndNotTheShard) {
   }
 }
 
-// Blocks without scales beside others that have them: all of them are the plan in bf16, and most of them bring it nearer.
+// Blocks, or parts of all blocks, without scales beside others that have them: all of them are the plan in bf16, and most of them bring it nearer.
 TEST(UnscaledBlocks, AllOfThemHaveTheBitsOfNoScales) {
   if (num_ranks() != 2) GTEST_SKIP() << "needs 2 ranks";
-  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = 2}, sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}}) {
-    const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), mesh), "fp8:tensorwise blocks:0-3=bf16");
-    EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2}), train({.plan = scaled(plan, "bf16"), .steps = 2})), "");
-  }
+  for (const sim::DeviceMesh mesh : {sim::DeviceMesh{.data = 2}, sim::DeviceMesh{.tensor = 2}, sim::DeviceMesh{.pipeline = 2}})
+    for (const char* all : {"fp8:tensorwise blocks:0-3=bf16", "fp8:tensorwise products:attention,mlp=bf16"}) {
+      const sim::ParallelPlan plan = scaled(tiny_plan(tiny_llama(), mesh), all);
+      EXPECT_EQ(bitwise_difference(train({.plan = plan, .steps = 2}), train({.plan = scaled(plan, "bf16"), .steps = 2})), "");
+    }
 }
 
 TEST(UnscaledBlocks, MostOfThemAreLessRounded) {
@@ -156,6 +157,8 @@ TEST(UnscaledBlocks, MostOfThemAreLessRounded) {
   };
   EXPECT_LT(lost(" blocks:0-2=fp64"), lost(""));
   EXPECT_GT(lost(" blocks:0-2=fp64"), 1e-3);
+  EXPECT_LT(lost(" products:mlp=fp64"), lost(""));
+  EXPECT_GT(lost(" products:mlp=fp64"), 1e-3);
 }
 
 TEST(UnscaledBlocks, StagesHaveTheBitsOfOneProcess) {

@@ -76,6 +76,16 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
          r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
          r.workload.precision = sim::parse_precision_policy("fp8:tensorwise gathers=fp8 blocks:1-2=bf16", wrong);
        }},
+      {"products:keys=bf16",
+       [](SearchRequest& r) {
+         r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
+         r.workload.precision = sim::parse_precision_policy("fp8:tensorwise gathers=fp8 products:keys=bf16", wrong);
+       }},
+      {"products:mlp=bf16",
+       [](SearchRequest& r) {
+         r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
+         r.workload.precision = sim::parse_precision_policy("fp8:rowwise products:mlp=bf16", wrong);
+       }},
       {"moments=bf16", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 moments=bf16", wrong); }},
       {"mtp_apart",
        [](SearchRequest& r) {

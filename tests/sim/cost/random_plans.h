@@ -233,15 +233,17 @@ class PlanGenerator {
     if (drawn / 2 % 3 != 0) other.workload.precision = other.workload.precision.with_full(EndUnit::Embedding);
     return violations(other).empty() ? other : plan;
   }
-  // Blocks in full precision, or without scales beside others that have them, likewise.
+  // Blocks in full precision, or without scales beside others that have them, or parts of blocks, likewise.
   ParallelPlan with_blocks(const ParallelPlan& plan) {
     const std::uint64_t drawn = random_bits(RandomKey{key_.value + 12}, blocks_drawn_++);
     if (drawn % 2 > 0) return plan;
     const auto first = static_cast<std::int32_t>(drawn / 2 % static_cast<std::uint64_t>(plan.model.layers));
     ParallelPlan other = plan;
     const BlockRanges block{{first, first}};
-    other.workload.precision =
-        plan.workload.precision.scales() ? plan.workload.precision.with_unscaled(block) : plan.workload.precision.with_full(block);
+    const PrecisionPolicy policy = plan.workload.precision;
+    other.workload.precision = !policy.scales()      ? policy.with_full(block)
+                               : drawn / 64 % 2 == 0 ? policy.with_unscaled(block)
+                                                     : policy.with_unscaled(ProductParts().with(static_cast<ProductPart>(drawn / 128 % 4)));
     return violations(other).empty() ? other : plan;
   }
   // A kernel of attention by name, in half of the plans that are priced by clocks; drawn apart, too.

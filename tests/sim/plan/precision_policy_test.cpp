@@ -58,6 +58,18 @@ TEST(PrecisionPolicy, EndsInFullPrecisionStandBehindAllElse) {
   EXPECT_NE(policy, parsed("bf16"));
 }
 
+TEST(PrecisionPolicy, PartsWithoutScalesComputeAsWhatIsNotScaled) {
+  for (const char* text : {"fp8:tensorwise products:attention=bf16", "fp8:mx unscaled=fp16 products:keys,experts=fp16",
+                           "fp8:rowwise gradients=fp32 blocks:0=bf16 products:mlp=bf16", "fp8:delayed unscaled=fp32 products:mlp=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("fp8:mx products:experts,attention=bf16")), "fp8:mx products:attention,experts=bf16") << "in any order";
+  const PrecisionPolicy policy = parsed("fp8:tensorwise gathers=fp8 products:attention=bf16");
+  EXPECT_TRUE(policy.unscaled_parts().has(ProductPart::Attention));
+  EXPECT_FALSE(policy.has_units_apart()) << "every block is like the others";
+  EXPECT_EQ(policy.without_scales(), parsed("bf16"));
+  EXPECT_NE(policy, parsed("fp8:tensorwise gathers=fp8"));
+}
+
 TEST(PrecisionPolicy, BlocksWithoutScalesComputeAsWhatIsNotScaled) {
   for (const char* text : {"fp8:tensorwise blocks:0,31=bf16", "fp4:nvfp4 blocks:28-31=bf16", "fp8:mx unscaled=fp16 blocks:0=fp16",
                            "fp8:rowwise unscaled=fp32 blocks:1=fp32", "fp8:tensorwise blocks:0=fp32"})
@@ -117,6 +129,12 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"bf16 blocks:99999999999=fp32", 1},
                                                                                     {"fp8:delayed head=fp32 unscaled=fp32", 1},
                                                                                     {"fp8:tensorwise blocks:0=fp16", 1},
+                                                                                    {"bf16 products:attention=bf16", 1},
+                                                                                    {"fp8:mx products:attention=fp16", 1},
+                                                                                    {"fp8:mx products:attention", 1},
+                                                                                    {"fp8:mx products:norms=bf16", 1},
+                                                                                    {"fp8:mx products:=bf16", 1},
+                                                                                    {"fp8:mx products:mlp=bf16 products:keys=bf16", 1},
                                                                                     {"fp8:tensorwise blocks:0=fp8", 1},
                                                                                     {"fp8:tensorwise blocks:0=bf16 blocks:2=bf16", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
