@@ -108,6 +108,7 @@ class RowReader {
   void take_usual_cut();
   void read_pipeline_layout(const JsonReader& at);
   void read_sharding(const FieldReader& at);
+  void read_unscaled(const JsonReader& plan);
   void read_precision(const FieldReader& at);
   void read_states(const JsonReader& states);
   void drop_masters();
@@ -237,6 +238,16 @@ void RowReader::drop_masters() {
   plan_.cluster.software.accumulate_bytes = real(plan_.bytes(Numbers::Gradients).value());
 }
 
+void RowReader::read_unscaled(const JsonReader& plan) {
+  const std::string text = plan.text("unscaled_products");
+  const auto parts = parse_product_parts(text);
+  if (!parts || !plan_.workload.precision.scales())
+    plan.violate("unscaled_products", fmt::format("{}: no parts of blocks beside products with scales", text),
+                 "use attention, keys, mlp or experts");
+  else
+    plan_.workload.precision = plan_.workload.precision.with_unscaled(*parts);
+}
+
 void RowReader::read_precision(const FieldReader& at) {
   SoftwareStack& stack = plan_.cluster.software;
   format_ = at.choice("precision", kFormats, kBf16);
@@ -247,6 +258,7 @@ void RowReader::read_precision(const FieldReader& at) {
   PrecisionPolicy& policy = plan_.workload.precision = PrecisionPolicy(kProducts[format_]);
   if (format_ == kFp8) policy = policy.with(static_cast<ScaleRecipe>(scales), casts_weights);
   if (format_ == kFp4) policy = policy.with(ScaleRecipe::Nvfp4, casts_weights);
+  if (at.has("unscaled_products")) read_unscaled(at.reader());
   const double reduced = gradient_bytes(at, "grad_reduce_precision", stack.reduce_bytes);
   stack.accumulate_bytes = gradient_bytes(at, "grad_accum_precision", stack.accumulate_bytes);
   if (reduced == 4) policy = policy.with(Numbers::Gradients, Precision::Fp32);

@@ -242,6 +242,9 @@ TEST(DescribeRow, Fp8IsThePlansPrecision) {
   const Json patch = {{"hardware", {{"gpu", "H100-SXM5-80GB"}}},
                       {"plan", {{"precision", "fp8"}, {"fp8_recipe", "blockwise"}, {"fp8_params", true}}}};
   EXPECT_EQ(to_text(describe(patched(valid_row(), patch)).plan.workload.precision), "fp8:blockwise gathers=fp8");
+  Json parts = patched(valid_row(), patch);
+  parts["plan"]["unscaled_products"] = "attention,mlp";
+  EXPECT_EQ(to_text(describe(parts).plan.workload.precision), "fp8:blockwise gathers=fp8 products:attention,mlp=bf16");
   Json older = patched(valid_row(), patch);
   older["hardware"]["gpu"] = "A100-SXM4-80GB";
   EXPECT_THAT([&] { describe(older); }, testing::ThrowsMessage<InputError>(testing::HasSubstr("has no fp8 rate")));
@@ -312,7 +315,7 @@ TEST(DescribeRow, FaultsAreNamed) {
 // Also where the rest of the row leaves it without a meaning: a word that is none is told.
 TEST(DescribeRow, WordsWithoutAMeaningAreNotDropped) {
   for (const auto& [key, value] : std::vector<std::pair<std::string, Json>>{
-           {"attention_kernel", "flash9"}, {"sequence_parallel", "abc"}, {"fp8_params", 7}, {"reshard_after_forward", "x"}}) {
+           {"attention_kernel", "flash9"}, {"sequence_parallel", "abc"}, {"fp8_params", 7}, {"unscaled_products", "mlp"}, {"reshard_after_forward", "x"}}) {
     Json row = valid_row();
     row["plan"]["tp"] = 1;
     row["plan"]["dp"] = row["hardware"]["total_gpus"];
