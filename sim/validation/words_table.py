@@ -163,8 +163,8 @@ Aimed at of vendors' runs that differ in one field: signs right in 90 %, quotien
 - `recompute`: five of fifteen pairs of Moonlight, 3 to 6 points, in all of which whole feed-forwards (`mlp`) run again on the one side: their time on the device is predicted, and its host was waited for."""
 NARROWER = """## Narrower than programs of today
 
-- Precision: exceptions are whole blocks, the embedding and the head (890, 971). Megatron-Core and TransformerEngine also name kinds: the router, norms, experts or attention in another type than the block's other products. A plan has no word for these, and an import tells them.
-- Topology: one level of a fabric above nodes, whose ways out are shared alike (312). Clusters with rails, or with two levels that are both short, are told as one.
+- Precision: exceptions are whole blocks, the embedding and the head (890, 971), and of products in 8 or 4 bit those of attention, of keys, of feed-forwards and of experts (996). A single product of these in another type, a head in 8 bit, and routers or norms in a type of their own have no word, and an import tells them.
+- Topology: up to three levels of a fabric above nodes, of each of which all pods are alike (312). Rails have no word.
 - Skips: what an encoder puts out is sent straight to stages that read it (594). Skips of a U-Net, and side networks of several towers, have no words."""
 
 
