@@ -128,6 +128,13 @@ void read_float8_names(const Value& v, Draft& d) {
 void read_mx_names(const Value& v, Draft& d) {
   if (!names_converter(d, "mx")) note_unasked(v, "mx");
 }
+void read_mx_recipe(const Value& v, Draft& d) {
+  read_mx_names(v, d);
+  constexpr std::string_view kNames[] = {"mxfp8_cublas", "mxfp8_cublas_rceil", "mxfp8_emulated", "mxfp8_wgrad_with_hp", "mxfp8"};
+  const std::string_view name = kNames[v.choice(kNames)];
+  if (name == "mxfp8_emulated") v.lost("emulates products in 8 bit", "mind their time");
+  if (name == "mxfp8_wgrad_with_hp") v.lost("leaves weight gradients in 16 bit; the plan has them in 8", "mind their time");
+}
 // Its section stands in TOML files that do not ask for it, too.
 void read_float8_recipe(const Value& v, Draft& d) {
   if (flag_of(d, std::string(kIsOfToml), false) && !converts_to_float8(d)) return note_unasked(v, "float8");
@@ -262,6 +269,10 @@ constexpr Field kTorchtitanFields[] = {
      [](const Value& v, Draft& d) { d.gathers_scaled = v.boolean(); }},
     {"float8.filter_fqns", "quantize.linear.float8.filter_fqns", nullptr, read_float8_names},
     {"float8.moe_fqns_prototype", "", nullptr, read_float8_names},
+    {"float8.precompute_float8_dynamic_scale_for_fsdp", "quantize.linear.float8.precompute_float8_dynamic_scale_for_fsdp", nullptr,
+     read_float8_names},
+    {"mx.recipe_name", "quantize.linear.mx.recipe_name quantize.grouped_mm.mx.recipe_name", nullptr, read_mx_recipe},
+    {"mx.mxfp8_dim1_cast_kernel_choice", "quantize.linear.mx.mxfp8_dim1_cast_kernel_choice", nullptr, read_mx_names},
     {"mx.filter_fqns", "quantize.linear.mx.filter_fqns", nullptr, read_mx_names},
     {"mx.moe_fqns_prototype", "", nullptr, read_mx_names},
     {"training.mixed_precision_reduce", "mixed_precision_reduce", nullptr, word_said<kTypesOfTorchtitan>},

@@ -240,6 +240,9 @@ constexpr TorchtitanFunction kFunctions[] = {
 };
 
 constexpr LostSetting kLostOfTorchtitan[] = {
+    {"float8.emulate quantize.linear.float8.emulate mx.emulate", "products in 8 bit that are emulated"},
+    {"float8.force_recompute_fp8_weight_in_bwd quantize.linear.float8.force_recompute_fp8_weight_in_bwd",
+     "weights that are cast again in the backward"},
     {"quantize.*", "which products are in 8 bit, and how; in the plan those of the blocks' linear layers"},
     {"compile.enable training.compile parallelism.enable_compiled_autograd experimental.enable_compiled_autograd enable_compiled_autograd",
      "compiled kernels"},
@@ -305,7 +308,7 @@ ModelConfig network_of(const SizedNetwork& network) {
 std::span<const LostSetting> torchtitan_lost() { return kLostOfTorchtitan; }
 
 const std::string_view kTorchtitanWithoutEffect =
-    "job.* float8.* float8.precompute_float8_dynamic_scale_for_fsdp mx.* dump_folder description print_args print_config profiling.* "
+    "job.* dump_folder description print_args print_config profiling.* "
     "profiler.* metrics.* model.tokenizer_path "
     "model.hf_assets_path "
     "hf_assets_path tokenizer_path model.print_after_conversion "

@@ -57,6 +57,17 @@ TEST(TorchtitanScales, NamesOfNoLayerAreTold) {
   EXPECT_THAT(notes("[\"output\", \"wq\", \"layers.0\"]"), Not(HasSubstr("no linear layer")));
 }
 
+// Names of sections of converters that had no effect, whatever they said.
+TEST(TorchtitanScales, WhatElseOfAConverterTakesTimeIsTold) {
+  const auto lost = [](const char* converters, const std::string& sections) {
+    return testing::text_of(with_scales(converters, sections).lost);
+  };
+  EXPECT_THAT(lost(kLinears, "[quantize.linear.float8]\nfilter_fqns = [\"output\"]\nemulate = true\n"), HasSubstr("are emulated"));
+  EXPECT_THAT(lost("[\"float8\"]", "[float8]\nforce_recompute_fp8_weight_in_bwd = true\n"), HasSubstr("cast again in the backward"));
+  EXPECT_THAT(lost("[\"mx\"]", "[mx]\nrecipe_name = \"mxfp8_emulated\"\n"), HasSubstr("emulates products"));
+  EXPECT_THAT(lost("[\"mx\"]", "[mx]\nrecipe_name = \"mxfp8_cublas\"\nfilter_fqns = [\"output\"]\n"), ::testing::IsEmpty());
+}
+
 TEST(TorchtitanScales, ExpertsAreConvertedWhereTheyAreNamed) {
   const std::string filters = "filter_fqns = [\"output\", \"router.gate\"]\n";
   const auto experts = [&](const char* converters, const std::string& sections) {
