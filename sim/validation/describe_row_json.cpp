@@ -242,7 +242,7 @@ void RowReader::read_unscaled(const JsonReader& plan) {
   const std::string text = plan.text("unscaled_products");
   const auto parts = parse_product_parts(text);
   if (!parts || !plan_.workload.precision.scales())
-    plan.violate("unscaled_products", fmt::format("{}: no parts of blocks beside products with scales", text),
+    plan.violate("unscaled_products", fmt::format("{}: no modules of blocks beside products with scales", text),
                  "use attention, keys, mlp or experts");
   else
     plan_.workload.precision = plan_.workload.precision.with_unscaled(*parts);

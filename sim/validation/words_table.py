@@ -68,7 +68,7 @@ NOBODY = None  # but for rows that name its place among their "fields"
 # Word; its place in a plan file; programs with their flags; whether a row says it in the schema's own words.
 WORDS = (
     ("products in 8 and 4 bit", "/workload/precision", "Megatron-LM `--fp8-format --fp8-recipe --fp4-format`; torchtitan float8 converter", says("plan", "precision", "fp8", "fp4")),
-    ("parts of blocks in 16 bit beside them", "/workload/precision", "torchtitan `filter_fqns`, converters of `quantize.grouped_mm` alone", says("plan", "unscaled_products")),
+    ("modules of blocks in 16 bit beside them", "/workload/precision", "torchtitan `filter_fqns`, converters of `quantize.grouped_mm` alone", says("plan", "unscaled_products")),
     ("states in fewer bits, no masters", "/workload/precision", "Megatron-LM `--exp-avg-dtype --main-params-dtype`; torch `model.to(bfloat16)`", otherwise_kept),
     ("optimizers beside AdamW and SGD", "/workload/optimizer", "Megatron-LM `--optimizer muon`; bitsandbytes `AdamW8bit`; Transformers `optim=\"adafactor\"`; Apex LAMB",
      says("plan", "optimizer", "lamb", "lars", "muon", "rmsprop_ema", "adamw_8bit", "adafactor")),

@@ -314,8 +314,11 @@ TEST(DescribeRow, FaultsAreNamed) {
 
 // Also where the rest of the row leaves it without a meaning: a word that is none is told.
 TEST(DescribeRow, WordsWithoutAMeaningAreNotDropped) {
-  for (const auto& [key, value] : std::vector<std::pair<std::string, Json>>{
-           {"attention_kernel", "flash9"}, {"sequence_parallel", "abc"}, {"fp8_params", 7}, {"unscaled_products", "mlp"}, {"reshard_after_forward", "x"}}) {
+  for (const auto& [key, value] : std::vector<std::pair<std::string, Json>>{{"attention_kernel", "flash9"},
+                                                                            {"sequence_parallel", "abc"},
+                                                                            {"fp8_params", 7},
+                                                                            {"unscaled_products", "mlp"},
+                                                                            {"reshard_after_forward", "x"}}) {
     Json row = valid_row();
     row["plan"]["tp"] = 1;
     row["plan"]["dp"] = row["hardware"]["total_gpus"];
