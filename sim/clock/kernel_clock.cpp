@@ -203,7 +203,7 @@ Work KernelClock::merging(const AttentionShape& shape, bool backward) const {
 // writes fp32 6, cast 6; backward cast 6, softmax 10, scale 4.
 KernelClock::ScorePasses KernelClock::score_passes() const {
   if (setting_.attention == AttentionKernel::FusedSoftmax) return {4, 6};
-  return stack_.wide_softmax && element() == 2 ? ScorePasses{20, 20} : ScorePasses{13, 14};
+  return (stack_.wide_softmax || setting_.autocast) && element() == 2 ? ScorePasses{20, 20} : ScorePasses{13, 14};
 }
 
 // Scores are written out: two products a head forward, four backward, and passes over all queries x keys between them.

@@ -19,6 +19,7 @@ struct KernelSetting {
   ScaleRecipe scales = ScaleRecipe::Delayed;
   AttentionKernel attention = AttentionKernel::Flash2;
   bool fused_norm = true, fused_loss = false, compiled = false;
+  bool autocast = false;         // the stream of residuals is fp32, and what leaves it for a product is cast
   double accumulate_bytes = 4;   // of one gradient element
   double moments = 2;            // numbers that the optimizer keeps of a parameter
   bool has_trust_ratio = false;  // LAMB: norms of weights and updates, layer by layer

@@ -14,6 +14,10 @@ constexpr EagerPasses kEagerNorm = {8, 1.6 * 8}, kEagerRotary = {11, 11};
 // apply_rotary_pos_emb 10 and 15: it walks transposed heads.
 constexpr EagerPasses kEagerRmsNorm = {23.5, 51}, kTransposedRotary = {25.5, 33};
 
+// torch.autocast has LayerNorm in fp32, which adds nothing in 16 bit to a stream that began in it. Beyond what kernels of 16 bit read and write, in passes of
+// those: of a norm its input and output are twice as wide, its output is cast; of a sum the stream is read and written; gradients the same way back.
+constexpr EagerPasses kAutocastNorm = {5, 9}, kAutocastSum = {2, 6};
+
 double passes(const EagerPasses& eager, Pass pass) { return pass == Pass::Forward ? eager.forward : eager.backward; }
 
 // Megatron-Core, TEGroupedMLP._apply_bias: for each expert its bias times the tokens' weights (fp32), the sum with its rows, one concatenation, a cast; in
@@ -37,15 +41,17 @@ OperatorClock::OperatorClock(const KernelClock& clock, const SoftwareStack& stac
 Work OperatorClock::norm(double bytes, NormForm form, Pass pass) const {
   const double unfused = passes(form.rms ? kEagerRmsNorm : kEagerNorm, pass);
   const bool is_fused = norm_fused_ && (setting_.compiled || !form.rms || !stack_.unfused_rms_norm);
-  if (pass == Pass::Forward) return clock_.bytes(bytes * (is_fused ? 2 : unfused), is_fused ? 1 : 5);
-  return clock_.bytes(bytes * (is_fused ? 4 : unfused), is_fused ? 2 : 8);
+  const bool casts = setting_.autocast && !form.rms;
+  const double beyond = casts ? passes(kAutocastNorm, pass) : 0, cast_kernels = casts ? 1 : 0;
+  if (pass == Pass::Forward) return clock_.bytes(bytes * ((is_fused ? 2 : unfused) + beyond), (is_fused ? 1 : 5) + cast_kernels);
+  return clock_.bytes(bytes * ((is_fused ? 4 : unfused) + beyond), (is_fused ? 2 : 8) + cast_kernels);
 }
 
 Work OperatorClock::residual(double bytes, ResidualForm form, Pass pass) const {
-  const double mask = form.dropout ? kMask : 0;
+  const double mask = form.dropout ? kMask : 0, beyond = setting_.autocast ? passes(kAutocastSum, pass) : 0;
   if (pass == Pass::Forward)
-    return clock_.bytes(bytes * ((sum_fused_ ? 3 : 4 + (form.biased ? 2 : 0) + 4 * mask) + mask), norm_fused_ ? 1 : 3);
-  return clock_.bytes(bytes * ((sum_fused_ ? 2 : 4) + 3 * mask), norm_fused_ ? 1 : 4);
+    return clock_.bytes(bytes * ((sum_fused_ ? 3 : 4 + (form.biased ? 2 : 0) + 4 * mask) + mask + beyond), norm_fused_ ? 1 : 3);
+  return clock_.bytes(bytes * ((sum_fused_ ? 2 : 4) + 3 * mask + beyond), norm_fused_ ? 1 : 4);
 }
 
 Work OperatorClock::dropout(double bytes, Pass pass) const {

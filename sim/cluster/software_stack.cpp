@@ -24,6 +24,11 @@ DeviceAllocator device_allocator(const SoftwareStack& stack) {
   return static_cast<DeviceAllocator>(found - std::begin(kDeviceAllocatorNames));
 }
 
+UnitCopying unit_copying(const SoftwareStack& stack) {
+  const auto* found = std::ranges::find(kUnitCopyingNames, stack.unit_copies);
+  return static_cast<UnitCopying>(found - std::begin(kUnitCopyingNames));
+}
+
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated) {
   std::string name = stated.empty() ? stack.attention : stated;
   if (name == "flash") name = stack.flash;

@@ -16,6 +16,9 @@ namespace sim {
 // Of a program on GPUs: PyTorch's caching allocator with segments, the same with segments that grow, or another one, of which nothing is modelled.
 enum class DeviceAllocator : std::uint8_t { Segments, Expandable, Other };
 inline constexpr std::string_view kDeviceAllocatorNames[] = {"segments", "expandable", "other"};
+// Of ZeRO-3: weights are views of one flat tensor (FSDP 1), are copied out of what was gathered (FSDP 2), or that and through buckets (DeepSpeed).
+enum class UnitCopying : std::uint8_t { None, Flat, Split, Buckets };
+inline constexpr std::string_view kUnitCopyingNames[] = {"none", "flat", "split", "buckets"};
 // Unfused, FusedSoftmax: scores are written out (eager and math attention). EfficientMasked, Efficient: PyTorch's memory-efficient kernel with a mask handed
 // to it, of which it skips nothing, or told that attention is causal (scaled_dot_product_attention: attn_mask, is_causal). The rest skip what is hidden, too.
 enum class AttentionKernel : std::uint8_t { Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
@@ -119,6 +122,8 @@ struct SoftwareStack {
       false;  // ZeRO-0: gradients come in backward and go with the step; beside them buckets stay (DistributedDataParallel), where ranks have copies
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
+  std::string unit_copies = "none";  // UnitCopying: by kernels of its own, beside the exchanges of ZeRO-3
+  bool autocast = false;  // torch.autocast: in 16 bit with fp32 masters, these are the weights, and the stream of residuals is fp32
   bool keeps_block_inputs =
       false;                 // ZeRO-3: inputs of recomputed blocks of frozen weights, and their gradients, stay until a backward ends
   bool half_states = false;  // runs that say nothing of optimizer states keep all of them in 16 bit, and no masters
@@ -141,6 +146,7 @@ const SoftwareStack& worker_software();
 constexpr bool fuses_norm(const SoftwareStack& stack, bool is_rms) { return stack.fused_norm && !(is_rms && stack.unfused_rms_norm); }
 
 DeviceAllocator device_allocator(const SoftwareStack& stack);
+UnitCopying unit_copying(const SoftwareStack& stack);
 AttentionKernel attention_kernel(const SoftwareStack& stack, const std::string& stated = "");  // "flash", "no_flash": what they mean there
 
 // The stack of a framework in a year. Throws InputError for a broken profile; never for an unknown framework.

@@ -99,6 +99,8 @@ void each_habit(Stack& stack, const Field& field) {
   field("fills_buckets", stack.fills_buckets);
   field("unit_buffers", stack.unit_buffers);
   field("root_unit", stack.root_unit);
+  field("unit_copies", stack.unit_copies);
+  field("autocast", stack.autocast);
   field("keeps_block_inputs", stack.keeps_block_inputs);
   field("half_states", stack.half_states);
   field("steps_by_lists", stack.steps_by_lists);
@@ -189,6 +191,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
   each_habit(stack, FieldsIn(reader));
   for (const char* key : {"flash", "attention"}) reader.choice(key, kAttentionKernelNames, 0);
   reader.choice("allocator", kDeviceAllocatorNames, 0);
+  reader.choice("unit_copies", kUnitCopyingNames, 0);
   stack.learned_runs = read_learned(reader);
   if (reader.has("fitted")) {
     const JsonReader fitted = reader.child("fitted");

@@ -29,6 +29,15 @@ NumberFormat format_of(const ParallelPlan& plan) {
   }
 }
 
+constexpr double kCastOfMaster = 4 + 2;  // bytes, read and written: a weight to 16 bit, its gradient to fp32
+
+// Where FSDP has cast weights, or adapters alone are trained, the stream is in 16 bit. What a compiler leaves of the casts is not known.
+bool is_autocast(const ParallelPlan& plan) {
+  const PrecisionPolicy& precision = plan.workload.precision;
+  return plan.cluster.software.autocast && !plan.cluster.software.compiled && is_sixteen_bit(precision.compute()) &&
+         precision.has_masters() && plan.zero_stage < 3 && !plan.model.adapters;
+}
+
 // Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards, and
 // frozen ones that are kept so when they were loaded.
 double weight_casts(const ParallelPlan& plan) {
@@ -115,6 +124,7 @@ KernelSetting setting_of(const ParallelPlan& plan) {
   setting.scales = plan.workload.precision.scales().value_or(setting.scales);
   setting.accumulate_bytes = half ? std::max(stack.accumulate_bytes, gradient) : gradient;
   setting.moments = real(moments_of(plan.workload.optimizer, stack));
+  setting.autocast = is_autocast(plan);
   setting.has_trust_ratio = plan.workload.optimizer == OptimizerKind::Lamb;
   return setting;
 }
@@ -216,9 +226,10 @@ Work ModelledKernels::product(const KernelCall& call) const {
   if (call.shape[3] > 0) return grouped(call);
   const double tokens = real(call.shape[0]), rows = call.gathered_rows && gathers_scaled(plan_) ? 1 / real(plan_.mesh.tensor) : 1;
   const auto product = [&](const MatrixShape& shape) { return clock_of(call).product(shape); };
-  if (call.kernel == Kernel::LinearForward) return product({tokens, outputs, inputs, 1, weight_casts_, rows});
+  const Work cast = setting_.autocast ? clock_.bytes(kCastOfMaster * outputs * inputs) : Work{};
+  if (call.kernel == Kernel::LinearForward) return product({tokens, outputs, inputs, 1, weight_casts_, rows}) + cast;
   if (call.kernel == Kernel::LinearInputGradient) return product({tokens, inputs, outputs, 1, weight_casts_, rows});
-  const Work gradient = product({outputs, inputs, tokens});
+  const Work gradient = product({outputs, inputs, tokens}) + cast;
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 

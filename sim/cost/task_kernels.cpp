@@ -12,6 +12,7 @@
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
 #include "sim/cost/scan_memory.h"
+#include "sim/cost/unit_copies.h"
 #include "sim/plan/scaled_products.h"
 #include "sim/plan/token_route.h"
 #include "sim/task_graph/layer_tasks.h"
@@ -28,6 +29,7 @@ struct LocalShape {
   std::int64_t tokens, inputs, outputs;  // of an expert: its tokens
   std::int64_t products = 0;             // of experts: so many at once
   std::int64_t rows() const { return tokens * std::max<std::int64_t>(1, products); }
+  double weights() const { return real(inputs) * real(outputs) * real(std::max<std::int64_t>(1, products)); }
 };
 
 class Writer {
@@ -37,6 +39,7 @@ class Writer {
         plan_(plan),
         shape_(plan.shard_shape()),
         documents_(task.attention),
+        copies_(unit_copies(plan, task.phase)),
         slice_(task.slice),
         splits_((plan.splits_backward() && task.layer != LayerIndex(0)) || plan.delays_weights(task.layer, task.microbatch)),
         in_head_(task.layer == model.head()),
@@ -50,6 +53,7 @@ class Writer {
   // With delay_wgrad weights of experts alone: the router's, and shared experts', come with their backward, behind the exchange.
   bool is_put_off(const Operator& op) const { return splits_ && (!plan_.delay_wgrad || !in_routed_ || op.experts > 0); }
   void add(Kernel kernel, KernelShape shape, double share = 1.0) { calls_.push_back({kernel, shape, share}); }
+  void copy(const LocalShape& at, double bytes) { bytes > 0 ? add(Kernel::Copy, {std::llround(at.weights() * bytes / 2)}) : void(); }
   std::int64_t tokens() const { return in_head_ ? tokens_with_loss(plan_) : shape_.tokens(); }
   std::int64_t tokens(const Operator& op) const { return in_head_ ? tokens() : of_tokens(op.tokens, model_.config, shape_).tokens(); }
   std::vector<KernelCall> take() && { return std::move(calls_); }
@@ -93,6 +97,7 @@ class Writer {
   const ParallelPlan& plan_;
   ShardShape shape_;
   AttentionWork documents_;
+  UnitCopies copies_;
   SliceIndex slice_;
   bool splits_, in_head_, in_routed_, is_first_, has_projected_again_ = false;
   std::vector<KernelCall> calls_;
@@ -181,7 +186,7 @@ void Writer::dequantize(const Operator& op, Pass pass) {
   const bool is_quantized = op.frozen && !in_head_ && plan_.model.adapters && plan_.model.adapters->base != BaseFormat::Weights;
   if (!is_quantized || reads_frozen_as_kept(plan_)) return;
   const LocalShape at = local(op);
-  const double weights = real(at.inputs) * real(at.outputs) * real(std::max<std::int64_t>(1, at.products));
+  const double weights = at.weights();
   if (unpacks_by_operator(plan_)) return pass == Pass::Forward ? unpack(weights) : void();
   add(Kernel::Copy, {std::llround(kUnpacking * weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) /
                                   2)});  // a copy reads and writes
@@ -356,6 +361,7 @@ MapPart halves_of(const Operator& op, const Parts& parts) {
 }
 
 void Writer::forward(const Operator& op, const Parts& parts) {
+  if (op.kind == OperatorKind::Linear) copy(local(op), copies_.gathered);
   if (is_of_maps(op) && op.spans > 1)
     add_all(map_forward(op, plan_, halves_of(op, parts)));
   else if (parts.has(op.part) && parts.has(op.part + op.spans - 1))
@@ -392,6 +398,7 @@ void Writer::backward(const Operator& op, const Parts& parts) {
     case OperatorKind::Norm: return ends_here(op) ? void() : add(Kernel::NormBackward, {at.tokens, at.outputs});
     case OperatorKind::Linear:
       dequantize(op, Pass::Backward);
+      copy(at, copies_.gathered);
       beside_adapter(op);
       if (!op.map.of_images && !op.detached && !ends_here(op)) product(Kernel::LinearInputGradient, op);
       if (op.adapter == AdapterPart::Down && !ends_here(op))
@@ -420,6 +427,7 @@ void Writer::weight_gradient(const Operator& op) {
   if (op.kind != OperatorKind::Linear || op.frozen) return;
   const LocalShape at = local(op);
   product(Kernel::LinearWeightGradient, op);
+  copy(at, copies_.reduced);
   if (op.scales_rows) add(Kernel::NormBackward, {at.outputs, at.inputs});
   // The bias gradient reads the output gradient once: half of what a copy of it moves.
   if (op.bias) add(Kernel::Copy, {at.rows() * at.outputs * plan_.bytes(Numbers::Activations).value() / 2});

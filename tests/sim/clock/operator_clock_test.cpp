@@ -97,6 +97,17 @@ TEST(OperatorClock, AFusedNormReadsAndWritesOnce) {
   EXPECT_DOUBLE_EQ(fused.operators.norm(1e9, {}, Pass::Backward).device, fused.clock.bytes(4e9, 2).device);
 }
 
+// LayerNorm reads and writes fp32, and what it puts out is cast to 16 bit: 2 + 2 + 2 + 1 passes of 16 bit; back 1 + 2, and 2 + 2 + 2 + 2 + 2.
+TEST(OperatorClock, UnderAutocastTheStreamIsTwiceAsWide) {
+  Program usual(true), cast(true);
+  cast.setting.autocast = true;
+  EXPECT_DOUBLE_EQ(cast.operators.norm(1e9, {}, Pass::Forward).device, cast.clock.bytes(7e9, 2).device);
+  EXPECT_DOUBLE_EQ(cast.operators.norm(1e9, {}, Pass::Backward).device, cast.clock.bytes(13e9, 3).device);
+  EXPECT_EQ(cast.operators.norm(1e9, {.rms = true}, Pass::Forward).device, usual.operators.norm(1e9, {.rms = true}, Pass::Forward).device);
+  EXPECT_DOUBLE_EQ(cast.operators.residual(1e9, {}, Pass::Forward).device, cast.clock.bytes(5e9).device);
+  EXPECT_GT(cast.operators.residual(1e9, {}, Pass::Backward).device, usual.operators.residual(1e9, {}, Pass::Backward).device);
+}
+
 // Adam: gradient, master weight and two moments read, the latter three written, the 16-bit weight; and the norm.
 TEST(OperatorClock, BytesOfAnOptimizer) {
   Program program(true);

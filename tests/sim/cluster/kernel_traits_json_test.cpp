@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include <filesystem>
 #include <fstream>
 
 #include "sim/cluster/hardware_profile.h"
@@ -18,6 +19,16 @@ TEST(KernelTraitsJson, EveryPartOfPublishedRunsHasThemAndKeepsThem) {
     ASSERT_TRUE(profile.kernels) << name;
     const Json written = to_json(profile);
     EXPECT_EQ(to_json(hardware_profile_from_json(written, name)).dump(), written.dump()) << name;
+  }
+}
+
+// PCIe 3, 4, 5, or NVLink to a Grace: no part is left at the default, which none of them has.
+TEST(KernelTraitsJson, EachPartSaysWhatTheLinkToItsHostCarries) {
+  for (const auto& file : std::filesystem::directory_iterator("profiles/hardware")) {
+    const HardwareProfile profile = load_hardware_profile(file.path().string());
+    if (profile.kind != DeviceKind::Gpu) continue;
+    EXPECT_NE(profile.kernels->host_link, KernelTraits{}.host_link) << profile.name;
+    EXPECT_EQ(profile.kernels->host_link > BytesPerSecond(100e9), profile.devices_per_host > 0) << profile.name;
   }
 }
 

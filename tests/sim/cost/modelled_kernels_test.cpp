@@ -35,12 +35,34 @@ TEST(ModelledKernels, SmallerStatesAreSteppedFaster) {
 }
 
 TEST(ModelledKernels, AProductIsThatOfTheClock) {
-  const ParallelPlan plan = a100_plan();
+  ParallelPlan plan = a100_plan();
+  plan.cluster.software.autocast = false;
   const Device device(plan.cluster.hardware);
   const KernelSetting setting = setting_of(plan);
   const KernelClock clock(device, plan.cluster.software, setting);
   EXPECT_EQ(device_time(plan, {Kernel::LinearForward, {4096, 8192, 2048}}), clock.product({4096, 8192, 2048}).device);
   EXPECT_EQ(device_time(plan, {Kernel::LinearInputGradient, {4096, 8192, 2048}}), clock.product({4096, 2048, 8192}).device);
+}
+
+// 4 bytes become 2 in front of a product, and 2 become 4 behind its weight gradient; the input's gradient reads what was cast.
+TEST(ModelledKernels, AutocastCastsWeightsThatAreMasters) {
+  ParallelPlan plan = a100_plan(), cast = plan;
+  plan.cluster.software.autocast = false;
+  cast.cluster.software.autocast = true;
+  ASSERT_TRUE(setting_of(cast).autocast);
+  const Device device(plan.cluster.hardware);
+  const KernelSetting setting = setting_of(plan);
+  const double each = KernelClock(device, plan.cluster.software, setting).bytes(6.0 * 8192 * 2048).device;
+  for (const auto& [kernel, casts] :
+       {std::pair(Kernel::LinearForward, 1), {Kernel::LinearWeightGradient, 1}, {Kernel::LinearInputGradient, 0}}) {
+    const KernelCall call{kernel, {4096, 8192, 2048}};
+    EXPECT_NEAR(device_time(cast, call) - device_time(plan, call), casts * each, 1e-9 * each);
+  }
+  cast.zero_stage = 3;
+  EXPECT_FALSE(setting_of(cast).autocast) << "what is gathered was cast";
+  cast.zero_stage = 0;
+  cast.workload.precision = Precision::Fp32;
+  EXPECT_FALSE(setting_of(cast).autocast);
 }
 
 TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
