@@ -248,8 +248,9 @@ void prefix_as_its_launcher(RecipeSetting& setting) {
 // FSDP's section counts where that is what distributed_type asks for (accelerate/commands/launch.py).
 void leave_unused_section(RecipeReading& reading) {
   const RecipeSetting* const kind = first_named("distributed_type", reading.settings);
-  if (kind == nullptr || kind->value == "FSDP") return;
-  const std::string problem = "stands beside distributed_type " + kind->value + ", which does not use it: it is not read";
+  if (kind != nullptr && kind->value == "FSDP") return;
+  const std::string problem = kind == nullptr ? "stands without a distributed_type, which would ask for it: it is not read"
+                                              : "stands beside distributed_type " + kind->value + ", which does not use it: it is not read";
   if (std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key.starts_with("fsdp_config.fsdp_"); }) > 0)
     reading.unknown.push_back({"fsdp_config", problem, "write distributed_type: FSDP, if that is meant"});
 }

@@ -89,7 +89,7 @@ class AssignmentScanner {
     while (!line.empty() && std::isspace(static_cast<unsigned char>(line.back())) != 0) line.remove_suffix(1);
     const bool is_header =
         line.ends_with("]") && std::all_of(line.begin(), line.end() - 1, [](char c) { return is_path_character(c) || c == '-'; });
-    if (is_header) section_ = std::string(line.substr(0, line.size() - 1)) + ".";
+    if (is_header) section_ = std::string(line.substr(0, line.size() - 1)) + ".", of_section_.clear();
     at_ = is_header ? end : at_ + 1;
   }
   std::string read_text() {
@@ -157,6 +157,8 @@ class AssignmentScanner {
     ++at_;
     is_bare_ = false;
     std::string value = read_value();
+    if (!section_.empty() && !of_section_.insert(name).second)
+      throw InputError(file_, {{section_ + name, "stands twice in one section: its program refuses it", "leave the one that is meant"}});
     assignments_.push_back({{section_ + name, std::move(value)}, is_bare_, is_parameter_});
     if (assignments_.size() > kMostSettings) throw InputError(file_, {{"", "has more than 10000 assignments", "give one recipe"}});
   }
@@ -165,6 +167,7 @@ class AssignmentScanner {
   const std::string& file_;
   std::size_t at_ = 0;
   std::string section_;
+  std::set<std::string> of_section_;  // names that stood in it
   const KnownKey& is_known_;
   bool is_bare_ = false;       // the value that was read last is a name
   bool is_parameter_ = false;  // of a function, what was named last

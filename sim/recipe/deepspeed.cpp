@@ -233,6 +233,8 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
     {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",
      "another way of the network"},
     {"compile.enabled compile.deepcompile", "compiled kernels"},
+    {"activation_checkpointing.synchronize_checkpoint_boundary", "the host waits at each unit that is computed again; the plan's goes on"},
+    {"comms_logger.enabled", "the host waits behind each collective, beside which nothing runs then; the plan's goes on"},  // timed_op()
     {"zero_optimization.zero_quantized_nontrainable_weights", "frozen weights in 8 bit; the plan keeps them as they are"},
 };
 constexpr std::string_view kDeepSpeedWithoutEffect =

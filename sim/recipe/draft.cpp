@@ -168,10 +168,7 @@ std::string text_in_file(const Field& field, const ParallelPlan& plan) {
   return spelled(field.spelling, argument.has_value(), argument.value_or(""));
 }
 
-bool is_on(const std::string& value) {
-  constexpr std::string_view kOff[] = {"false", "False", "NO", "none", "None", "null", "no", "disabled", "", "0", "[]"};
-  return std::find(std::begin(kOff), std::end(kOff), value) == std::end(kOff);
-}
+bool is_on(const std::string& value) { return !value.empty() && !has_name("false no off none null disabled 0 []", in_lower_case(value)); }
 
 const std::string* said(const Draft& draft, const std::string& key) {
   const auto found = draft.said.find(key);
@@ -223,8 +220,8 @@ bool Value::boolean() const {
     return true;
   }
   text = in_lower_case(std::move(text));
-  if (text == "true" || text == "yes" || text == "1") return true;
-  if (text != "false" && text != "no" && text != "0" && text != "null" && text != "none")
+  if (has_name("true yes on 1 t y", text)) return true;
+  if (!has_name("false no off 0 f n null none", text))
     wrong(fmt::format("is '{}', which is neither true nor false", setting_.value), "write true or false");
   return false;
 }

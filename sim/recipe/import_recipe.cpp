@@ -200,7 +200,7 @@ std::string own_program(const std::string& text, const std::string& path, const 
 
 void refuse_foreign_lines(const std::string& path, const std::string& text, const Texts& given) {
   if (begins_as_yaml(text) || begins_as_json(text) || text.find("import ") != std::string::npos) return;
-  for (const std::string& line : command_lines(text, path, given)) refuse_foreign_command(path, line);
+  for (const std::string& line : command_lines(text, path, given, true)) refuse_foreign_command(path, line);
 }
 
 constexpr std::string_view kSettingsOfDeepSpeed =

@@ -329,6 +329,7 @@ std::optional<Processes> processes_of_launch(const Draft& draft) {
   const bool is_one_node = !nodes.stands && !launch.leaves_nodes_open;
   if (each.count && (nodes.count || is_one_node)) return Processes{*each.count * nodes.count.value_or(1), true};
   const Count of_nodes = nodes.count ? nodes.count : is_one_node ? Count(1) : launch.job.nodes;
+  if (!each.stands && nodes.count && starts(launch.command, "swift megatron")) return Processes{*nodes.count};  // by torchrun, one a node
   if (!each.stands && !nodes.stands)
     if (const std::optional<Processes> tasks = processes_of_tasks(launch)) return tasks;
   const Count of_node = each.count ? each.count : devices_of_node(launch.job);
@@ -349,7 +350,9 @@ void take_processes(Draft& draft) {
 bool starts_one_process(const Draft& draft) {
   const Launch& launch = draft.launch;
   if (starts_by_launcher(launch.command) || starts(launch.command, "srun mpirun mpiexec")) return false;
-  if (starts(launch.command, "swift")) return !or_of_environment(processes_of_node(draft), launch, "NPROC_PER_NODE").stands;
+  if (starts(launch.command, "swift"))
+    return !or_of_environment(processes_of_node(draft), launch, "NPROC_PER_NODE").stands &&
+           !or_of_environment(said_count(draft, {"nnodes"}), launch, "NNODES").stands;
   return starts(launch.command, "python python3");
 }
 
@@ -369,8 +372,18 @@ void tell_of_one_rank(Draft& draft) {
                         "start it by torchrun, or import it with --devices 1"});
 }
 
+// Of a starter that is not known here, how many processes it makes is not, either: a node has the devices that it shows.
+void tell_of_fewer_devices(Draft& draft) {
+  const Count visible = visible_devices(draft.launch);
+  if (!visible || *visible >= draft.plan.cluster.devices_per_host() || starts_one_process(draft)) return;
+  draft.lost.push_back(
+      {"CUDA_VISIBLE_DEVICES",
+       fmt::format("shows {} of a node; the plan has {} there", counted(*visible, "device"), draft.plan.cluster.devices_per_host()),
+       fmt::format("import it with --devices {}, where it is one node", *visible)});
+}
+
 void note_other_counts(Draft& draft) {
-  if (!draft.processes) return;
+  if (!draft.processes) return tell_of_fewer_devices(draft);
   const std::int64_t taken = *draft.processes;
   const Count of_job = devices_of_job(draft.launch.job);
   if (of_job && *of_job != taken)

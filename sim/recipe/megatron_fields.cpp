@@ -188,6 +188,7 @@ void read_type_of_gradients(const Value& v, Draft& d) {
   tell_other_word(v, kTypes);
   d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32";
 }
+constexpr std::string_view kDeviceBackends[] = {"nccl", "hccl", "cncl", "cpu:gloo,cuda:nccl"};  // of devices; over gloo and MPI hosts speak
 constexpr std::string_view kCheckpointFormats[] = {"torch", "torch_dist", "torch_dcp", "zarr", "fsdp_dtensor"};
 
 constexpr Field kFields[] = {
@@ -301,6 +302,7 @@ constexpr Field kFields[] = {
        d.is_fsdp = d.plan.zero_stage >= 2;
        d.strategy = d.plan.zero_stage;
      }},
+    {"distributed-backend", "", nullptr, word_said<kDeviceBackends>},
     {"ckpt-format", "", [](const ParallelPlan& p) { return written_if(is_by_megatron_fsdp(p), "fsdp_dtensor"); }, word_said<kCheckpointFormats>},
     {"num-distributed-optimizer-instances", "",
      [](const ParallelPlan& p) { return written_if(p.mesh.replicas > 1, std::to_string(p.mesh.replicas)); },

@@ -27,7 +27,8 @@ constexpr LostSetting kLost[] = {
     {"cross-entropy-loss-fusion cross-entropy-fusion-impl linear-cross-entropy-fusion mtp-mem-efficient-logits",
      "a fused loss; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
-    {"deterministic-mode", "deterministic kernels are slower than the plan's"},
+    {"deterministic-mode batch-invariant-mode", "deterministic kernels are slower than the plan's"},
+    {"disable-jit-fuser", "a kernel for each operation that torch.compile joins; the software profile says what the plan fuses"},
     {"moe-permute-fusion moe-router-fusion moe-use-legacy-grouped-gemm "
      "moe-apply-probs-on-input",
      "how experts are computed and reached; a little time"},
@@ -147,7 +148,7 @@ const std::string_view kMegatronWithoutEffect =
     "check-weight-hash-across-dp-replicas-interval "
     "rerun-* error-injection-* result-rejected-* phase-transition-iterations decrease-batch-size-if-needed disable-loss-* z-loss "
     // start and processes
-    "distributed-backend distributed-timeout-minutes distributed-timeout-seconds-after-init local-rank local_rank rank world-size "
+    "distributed-timeout-minutes distributed-timeout-seconds-after-init local-rank local_rank rank world-size "
     "master-addr master-port node-rank rdzv-* rdzv_* "
     "max-restarts max_restarts tee role log-dir log_dir redirects standalone hostfile no-python run-path module master_addr master_port "
     "no-ssh no-ssh-check force-multi launcher launcher-args "
@@ -155,7 +156,7 @@ const std::string_view kMegatronWithoutEffect =
     "nproc-per-node-* kill-on-bad-exit label jobid job-id job-name ntasks ntasks-per-node gpus-per-node gpus-per-task cpus-per-task "
     "cpu-bind mem-bind wait unbuffered mem gres container-* no-container-* "
     "output error export partition account time exclusive mpi bind-to map-by allow-run-as-root exclude save_pid "
-    "enable-gloo-process-groups disable-gloo-process-groups disable-gloo-group disable-jit-fuser nccl-* high-priority-* local-world-size "
+    "enable-gloo-process-groups disable-gloo-process-groups disable-gloo-group nccl-* high-priority-* local-world-size "
     "use-cpu-initialization use-mcore-models "
     "inprocess-* adlr-autoresume adlr-autoresume-interval kill-switch-path enable-msc disable-msc deepspeed deepscale no-deepspeed "
     // of the network and its kernels, without figures of their own here
@@ -165,7 +166,7 @@ const std::string_view kMegatronWithoutEffect =
     "apply-rope-fusion use-fused-rmsnorm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
-    "no-fp32-residual-connection inference-rng-tracker batch-invariant-mode inference-* "
+    "no-fp32-residual-connection inference-rng-tracker inference-* "
     "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
     "no-shared-storage "
     "op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "

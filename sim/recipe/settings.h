@@ -70,8 +70,8 @@ struct RecipeReading {
   std::string head{};  // of the job that the script hands to sbatch; "": it is one itself, or none
 };
 RecipeReading read_shell(std::string_view text, const std::string& file, const Texts& given = {}, const KnownKey& is_known = {});
-// What a script starts, and those beside it that it starts: a line each, without what an undecided condition holds.
-std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given);
+// What a script starts, and those beside it that it starts: a line each, of what an undecided condition holds where that is asked for.
+std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given, bool with_doubtful = false);
 RecipeSettings read_json(std::string_view text, const std::string& file);
 RecipeSettings read_yaml(const std::string& text, const std::string& file);  // ${a.b} is the value of that name, ${.b} of one beside it
 bool begins_as_yaml(std::string_view text);                                  // behind comments, with a name and a colon: no script does

@@ -64,6 +64,21 @@ std::string ShellCommandCursor::take_array() {
   return std::string(text_.substr(begin, at_ - begin));
 }
 
+std::string ShellCommandCursor::take_arithmetic() {
+  const std::size_t end = std::min(text_.find("))", at_), text_.size()), begin = std::min(at_ + 2, end);
+  at_ = std::min(end + 2, text_.size());
+  return std::string(text_.substr(begin, end - begin));
+}
+
+std::string ShellCommandCursor::take_function_name() {
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && is_function_character(text_[at_])) ++at_;
+  const std::string name(text_.substr(begin, at_ - begin));
+  skip_spaces();
+  if (text_.substr(at_).starts_with("()")) at_ += 2;
+  return name;
+}
+
 bool ShellCommandCursor::is_definition() const {
   std::size_t at = at_;
   while (at < text_.size() && is_function_character(text_[at])) ++at;
@@ -199,6 +214,58 @@ std::size_t assignment_in(const std::string& raw) {  // where its = stands; npos
   if (at == 0 || std::isdigit(static_cast<unsigned char>(raw[0])) != 0) return std::string::npos;
   if (at < raw.size() && raw[at] == '+') ++at;
   return at < raw.size() && raw[at] == '=' ? at : std::string::npos;
+}
+
+std::set<std::string> assigned_names(const std::vector<std::string>& variables) {
+  std::set<std::string> names;
+  for (const std::string& one : variables) {
+    const std::size_t equals = assignment_in(one);
+    names.insert(one.substr(0, equals == std::string::npos ? equals : equals - (one[equals - 1] == '+' ? 1 : 0)));
+  }
+  return names;
+}
+
+bool declares_variables(const std::vector<std::string>& raw) {
+  constexpr std::string_view kDeclaring[] = {"export", "declare", "local", "readonly", "typeset"};
+  return !raw.empty() && std::ranges::find(kDeclaring, raw[0]) != std::end(kDeclaring);
+}
+
+std::vector<std::string> names_that_are_read(const std::vector<std::string>& words) {
+  const bool prints = words.size() > 2 && words[0] == "printf" && words[1] == "-v";
+  if (prints) return {words[2]};
+  std::vector<std::string> names;
+  if (words[0] != "read" && words[0] != "mapfile" && words[0] != "readarray") return names;
+  constexpr std::string_view kWithValue[] = {"-d", "-n", "-N", "-p", "-t", "-u", "-i", "-O", "-C", "-c"};
+  for (std::size_t at = 1; at < words.size(); ++at) {
+    const bool is_value = std::ranges::find(kWithValue, words[at - 1]) != std::end(kWithValue);
+    if (!words[at].starts_with("-") && !is_value && std::ranges::all_of(words[at], is_name_character)) names.push_back(words[at]);
+  }
+  return names;
+}
+
+std::size_t letters_in(const std::vector<std::string>& values) {
+  std::size_t size = 0;
+  for (const std::string& value : values) size += value.size();
+  return size;
+}
+
+const std::string* written(const Texts& documents, const std::string& path) {
+  const auto plain = [](const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; };
+  const auto found = std::ranges::find_if(documents, [&](const auto& one) { return plain(one.first) == plain(path); });
+  return found == documents.end() ? nullptr : &found->second;
+}
+
+bool starts_nothing(const std::string& name) {
+  constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset", "read", "mapfile", "readarray"};
+  return std::ranges::find(kTalking, name) != std::end(kTalking);
+}
+
+std::vector<std::string> added_to(std::vector<std::string> now, std::vector<std::string> values, bool adds, bool is_list) {
+  if (!adds || is_list || now.empty())
+    now.insert(now.end(), values.begin(), values.end());
+  else
+    now.front() += values.empty() ? "" : values.front();
+  return now;
 }
 
 // NUM=$(count them): what a command prints is asked for by the name of the variable.

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <sstream>
 
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/shell_script.h"
 
 namespace sim {
@@ -44,6 +46,16 @@ std::size_t outside(const std::vector<std::string>& raw, std::string_view sign) 
   return raw.size();
 }
 
+// `[ -f $FILE ]`, `! -d x`: whether it is there, no variable says.
+bool asks_for_a_file(const std::string& condition) {
+  constexpr std::string_view kAsking = "-a -b -c -d -e -f -g -h -k -p -r -s -t -u -w -x -G -L -N -O -S";
+  std::istringstream words(condition);
+  bool is_first = true;
+  for (std::string word; words >> word; is_first = is_first && (word == "!" || word == "[" || word == "[[" || word == "test"))
+    if (is_first && has_name(kAsking, word)) return true;
+  return false;
+}
+
 }  // namespace
 
 Verdict verdict_of(bool holds) { return holds ? Verdict::Yes : Verdict::No; }
@@ -70,19 +82,18 @@ Verdict tested(std::vector<std::string> raw, ShellScope& scope) {
 }
 
 std::string deciding_variable(const std::string& condition, const ShellScope& scope) {
+  if (asks_for_a_file(condition)) return "";
   for (std::size_t at = condition.find('$'); at != std::string::npos; at = condition.find('$', at + 1)) {
     const std::size_t begin = at + 1 + (condition.compare(at, 2, "${") == 0 ? 1 : 0);
     std::size_t end = begin;
     while (end < condition.size() && (std::isalnum(static_cast<unsigned char>(condition[end])) != 0 || condition[end] == '_')) ++end;
     const std::string name = condition.substr(begin, end - begin);
-    if (name.empty()) continue;
+    if (name.empty() || scope.read.contains(name)) continue;
     const std::vector<std::string>* const value = scope.find(name);
     const std::vector<std::string> open = value == nullptr || value->empty() ? std::vector{name} : unknowns_in(value->front());
     if (!open.empty()) return open.front();
   }
-  std::string text;
-  for (const char c : condition) text += std::isspace(static_cast<unsigned char>(c)) != 0 ? '_' : c;
-  return text.substr(0, 80);
+  return "";
 }
 
 }  // namespace sim

@@ -276,6 +276,19 @@ const std::vector<std::string>* ShellScope::find(const std::string& name) const 
   return found == variables.end() ? nullptr : &found->second;
 }
 
+ShellScope::Kept ShellScope::kept(const std::set<std::string>& names) const {
+  Kept kept;
+  for (const std::string& name : names) {
+    const std::vector<std::string>* const now = find(name);
+    kept[name] = now == nullptr ? std::nullopt : std::optional(*now);
+  }
+  return kept;
+}
+
+void ShellScope::give_back(const Kept& kept) {
+  for (const auto& [name, before] : kept) before ? static_cast<void>(variables[name] = *before) : static_cast<void>(variables.erase(name));
+}
+
 void ShellScope::set(const std::string& name, std::vector<std::string> values) {
   if (!given.contains(name)) variables[name] = std::move(values);
 }

@@ -10,6 +10,7 @@
 #include "sim/recipe/beside.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/shell_script.h"
+#include "sim/recipe/started.h"
 
 namespace sim {
 namespace {
@@ -132,7 +133,7 @@ struct Candidate {
   std::string head;
   std::size_t known = 0;
   bool is_in_doubt = false;
-  std::string decided_by;
+  std::string decided_by, condition;
   bool starts_program = false;  // by itself: not in a word that srun or bash hands on
 };
 
@@ -164,14 +165,16 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
     std::vector<std::string> open = options.open();
     std::vector<Violation> doubts = options.doubts();
     Candidate one{
-        std::move(options).all(), std::move(open),   std::move(doubts), joined_words(command.words), command.environment, command.head, 0,
-        command.is_in_doubt,      command.decided_by};
+        std::move(options).all(), std::move(open),    std::move(doubts), joined_words(command.words), command.environment, command.head, 0,
+        command.is_in_doubt,      command.decided_by, command.condition};
     if (one.settings.size() > kMostSettings) throw InputError(file, {{"", "has more than 10000 options", "give one command line"}});
     for (const RecipeSetting& setting : one.settings) one.known += !is_known || is_known(setting.key) ? 1 : 0;
     one.starts_program = std::ranges::any_of(command.words, OptionReader::starts_program);
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
-    if (one.known > 0 && std::none_of(all.begin(), all.end(), [&](const Candidate& other) { return other.settings == one.settings; }))
-      all.push_back(std::move(one));
+    const auto is_again = [&](const Candidate& other) {
+      return other.settings == one.settings && started_program(other.command) == started_program(one.command);
+    };
+    if (one.known > 0 && std::ranges::none_of(all, is_again)) all.push_back(std::move(one));
   }
   std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.known > b.known; });
   return all;
@@ -218,13 +221,17 @@ void note_open_ends(Candidate& chosen, const std::vector<std::string>& missing, 
     if (begin == std::string::npos) continue;
     for (std::string& name : unknowns_in(setting.value.substr(begin))) open.push_back(std::move(name));
     setting.value.resize(begin);
+    const std::vector<std::string> left = unknowns_in(setting.value);
+    if (left.size() == 1 && setting.value == unknown_value(left[0]) && std::ranges::find(open, left[0]) != open.end())
+      setting.value = "true";  // of a flag: what may be added behind it stands twice
   }
   const std::string sources =
       missing.empty() ? "" : fmt::format("have {} beside this file, or ", shown(fmt::format("{}", fmt::join(missing, ", "))));
   std::sort(open.begin(), open.end());
   open.erase(std::unique(open.begin(), open.end()), open.end());
   for (const std::string& name : open)
-    unknown.push_back({name, "is not set in the script: options that it holds are not read", sources + "give --set NAME='...' for it"});
+    unknown.push_back({name, "is not set in the script, or under a condition alone: options that it holds are not read",
+                       sources + fmt::format("give --set {}='...'", name)});
 }
 
 // A value of several words is several: read back, they are one value again.
@@ -248,10 +255,10 @@ std::string requoted(const std::string& word) {
   return is_open ? "\"" + text + "\"" : "'" + text + "'";
 }
 
-// Of a condition that is not decided: a name as --set takes it.
-std::string setting_of(const std::string& decided_by) {
-  const bool is_name = !decided_by.empty() && std::ranges::all_of(decided_by, is_name_character);
-  return is_name ? decided_by + "=value" : "NAME=value for its variables";
+// Of a condition that is not decided: what would.
+std::string remedy_of(const Candidate& in_doubt) {
+  return in_doubt.decided_by.empty() ? "delete the condition, where it holds"
+                                     : fmt::format("give --set {}=value, which decides", in_doubt.decided_by);
 }
 
 // `bash -c "$COMMAND"`, where nobody says what that is.
@@ -259,24 +266,41 @@ void tell_of_open_commands(const ShellScript& script, std::vector<Violation>& un
   for (const ShellCommand& command : script.commands)
     for (std::size_t at = 1; at < command.words.size(); ++at)
       for (const std::string& name : command.words[at - 1] == "-c" ? unknowns_in(command.words[at]) : std::vector<std::string>{})
-        unknown.push_back({name, "is a command that the text does not say: its options are not read", "give --set NAME='...' for it"});
+        unknown.push_back(
+            {name, "is a command that the text does not say: its options are not read", fmt::format("give --set {}='...'", name)});
 }
 
-// With fewer options that are known than the one that is read: a second step, or a look at the data.
+// What the one command says otherwise than the other: "--micro-batch-size 8".
+std::string options_of_its_own(const Candidate& one, const Candidate& other) {
+  std::string text;
+  for (const RecipeSetting& setting : one.settings)
+    if (std::ranges::find(other.settings, setting) == other.settings.end())
+      text += fmt::format("{}--{}{}", text.empty() ? "" : " ", setting.key, setting.value == "true" ? "" : " " + setting.value);
+  return text.size() > kLongestShown ? text.substr(0, kLongestShown) + " ..." : text;
+}
+
+// With fewer options that are known than the one that is read: a second step, or a look at the data. One of the same program is told with any.
 void tell_of_others(const std::vector<Candidate>& all, std::vector<Violation>& unknown) {
   constexpr std::size_t kFewest = 3;
-  for (const Candidate& one : all)
-    if (&one != &all.front() && one.starts_program && one.known >= kFewest)
-      unknown.push_back({"", fmt::format("starts another command, too, which is not read: {}", shown(one.command.substr(0, kLongestShown))),
-                         "leave the one that is meant"});
+  const Candidate& read = all.front();
+  for (const Candidate& one : all) {
+    const std::string program = started_program(one.command), options = options_of_its_own(one, read);
+    const bool is_same = !program.empty() && program == started_program(read.command);
+    if (&one == &read || !one.starts_program || (!is_same && one.known < kFewest)) continue;
+    unknown.push_back({"",
+                       fmt::format("starts another command, too, which is not read: {}{}",
+                                   shown(program.empty() ? one.command.substr(0, kLongestShown) : program),
+                                   options.empty() ? ", with the same options" : ", which says otherwise " + shown(options)),
+                       "leave the one that is meant"});
+  }
 }
 
 }  // namespace
 
-std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given) {
+std::vector<std::string> command_lines(std::string_view text, const std::string& file, const Texts& given, bool with_doubtful) {
   std::vector<std::string> lines;
   for (const ShellCommand& command : follow_with_others(text, file, given).commands) {
-    if (command.is_in_doubt) continue;
+    if (command.is_in_doubt && !with_doubtful) continue;
     std::string line;
     for (const std::string& word : command.words)
       line += (line.empty() ? "" : " ") +
@@ -301,13 +325,14 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
     tell_of_open_commands(script, none.unknown);
     return none;
   }
-  const std::string decides = fmt::format("give --set {}, which decides", setting_of(all.front().decided_by));
+  const std::string decides = remedy_of(all.front());
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
     throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()),
                              all.front().is_in_doubt ? decides + ", or leave the one that is meant" : "leave the one that is meant"}});
   RecipeReading reading{{}, doubts_of(script), std::move(script.documents)};
   if (all.front().is_in_doubt)
-    reading.unknown.push_back({"", "the command stands under a condition that the text does not decide", decides});
+    reading.unknown.push_back(
+        {"", fmt::format("the command stands under a condition that the text does not decide: {}", shown(all.front().condition)), decides});
   tell_of_others(all, reading.unknown);
   note_open_ends(all.front(), script.missing, reading.unknown);
   std::ranges::move(all.front().doubts, std::back_inserter(reading.unknown));

@@ -89,7 +89,7 @@ class ShellFollower : private ShellCommandCursor {
     if (word == "for" || word == "select" || word == "while" || word == "until") return loop(take(word));
     if (word == "{") return block("{", "}");
     if (text_.substr(at_).starts_with("((")) return arithmetic_command();
-    if (word == "(") return block("(", ")");
+    if (word == "(") return subshell();
     if (word == "[[" || word == "[") return test_command(take(word));
     if (word == "!") return take(word), skip_spaces(), inverted(statement(peek()));
     if (word == "function") take(word), skip_spaces();
@@ -103,6 +103,11 @@ class ShellFollower : private ShellCommandCursor {
     --depth_;
     skip_redirections();
     return Verdict::Unknown;
+  }
+  Verdict subshell() {  // what is set there ends with it
+    const auto outer = scope_.variables;
+    block("(", ")");
+    return scope_.variables = outer, Verdict::Unknown;
   }
   Verdict branches(const std::string&) {
     ++depth_;
@@ -158,7 +163,7 @@ class ShellFollower : private ShellCommandCursor {
       const std::optional<Words> words = words_of_loop();
       if (words && outer == Mode::Follows && rounds_ * words->size() <= kMostRoundsOfLists) return each_of(name, *words);
       while (at_ < text_.size() && text_[at_] != '\n' && text_[at_] != ';') ++at_;
-      why_ = name;
+      why_ = "$" + name;
       mode_ = both(outer, Mode::InDoubt);
       if (outer == Mode::Follows) assign(name, {unknown_value(name)}, false);
       list({"do"});
@@ -252,15 +257,10 @@ class ShellFollower : private ShellCommandCursor {
   }
 
   Verdict define() {
-    const std::size_t begin = at_;
-    while (at_ < text_.size() && is_function_character(text_[at_])) ++at_;
-    const std::string name(text_.substr(begin, at_ - begin));
-    skip_spaces();
-    if (text_.substr(at_).starts_with("()")) at_ += 2;
+    const std::string name = take_function_name();
     skip_blank();
     const std::size_t body = at_;
-    const Mode outer = mode_;
-    mode_ = Mode::Skips;
+    const Mode outer = std::exchange(mode_, Mode::Skips);
     if (at_ < text_.size()) statement(peek());
     mode_ = outer;
     if (mode_ != Mode::Skips && !name.empty()) functions_[name] = text_.substr(body, at_ - body);
@@ -273,11 +273,11 @@ class ShellFollower : private ShellCommandCursor {
     return mode_ == Mode::Skips ? Verdict::Unknown : raw ? tested(*raw, scope_) : Verdict::No;
   }
   Verdict arithmetic_command() {
-    const std::size_t end = std::min(text_.find("))", at_), text_.size());
-    const std::string inner(text_.substr(std::min(at_ + 2, end), end - std::min(at_ + 2, end)));
-    at_ = std::min(end + 2, text_.size());
-    if (mode_ == Mode::Skips) return Verdict::Unknown;
-    const std::string formula = expanded_text(inner, scope_);
+    const std::string inner = take_arithmetic();
+    return mode_ == Mode::Skips ? Verdict::Unknown : counted(expanded_text(inner, scope_));
+  }
+  // `N++`, `N = 4`, `N > 4`: of ((...)) and of let.
+  Verdict counted(const std::string& formula) {
     const auto change = change_in(formula, scope_);
     if (change) assign(change->name, {change->after ? std::to_string(*change->after) : unknown_value(change->name)}, false);
     const auto value = change ? change->value : arithmetic(formula, scope_);
@@ -290,7 +290,7 @@ class ShellFollower : private ShellCommandCursor {
     if (mode_ == Mode::Skips) return Verdict::Unknown;
     script_.is_cut = script_.is_cut || raw.is_cut;
     const std::string target = raw.target.empty() ? "" : expanded_text(raw.target, scope_);
-    for (const Document& document : raw.documents)
+    for (const auto& document : raw.documents)
       if (!target.empty()) script_.documents[target] = text_of(document);
     if (target.empty() && raw.documents.size() == 1)
       if (const std::optional<Verdict> taken = give_document(raw, text_of(raw.documents.front()))) return *taken;
@@ -309,8 +309,7 @@ class ShellFollower : private ShellCommandCursor {
     if (reads == raw.words.end() || std::find(reads, raw.words.end(), "-d") == raw.words.end()) return std::nullopt;
     return assign(raw.words.back(), {text}, false), Verdict::Yes;
   }
-  using Document = std::pair<std::string, std::string>;
-  std::string text_of(const Document& document) const {
+  std::string text_of(const std::pair<std::string, std::string>& document) const {
     const bool is_quoted = document.first.find_first_of("\"'\\") != std::string::npos;
     return is_quoted ? document.second : expanded_document(document.second, scope_);
   }
@@ -327,40 +326,43 @@ class ShellFollower : private ShellCommandCursor {
     const Words* const before = scope_.find(name);
     if (mode_ == Mode::InDoubt && before != nullptr && !adds && *before == values) return;
     adds = adds || (mode_ == Mode::InDoubt && before != nullptr && wraps(values, *before));
-    Words now = adds && before != nullptr ? *before : Words{};
     if (mode_ == Mode::InDoubt) {  // what may be added stands twice: behind an option's value it is seen to be more than that
-      const std::string open = unknown_value(deciding_variable(why_, scope_));
+      const std::string decides = deciding_variable(why_, scope_), open = unknown_value(decides.empty() ? name : decides);
       values = {adds ? (is_list ? "" : " ") + open + " " + open : open};
     }
-    if (!adds || is_list || now.empty())
-      now.insert(now.end(), values.begin(), values.end());
-    else
-      now.front() += values.empty() ? "" : values.front();
-    std::size_t size = 0;
-    for (const std::string& value : now) size += value.size();
-    if (size > static_cast<std::size_t>(kLargestRecipe.value()))
+    Words now = added_to(adds && before != nullptr ? *before : Words{}, std::move(values), adds, is_list);
+    if (letters_in(now) > static_cast<std::size_t>(kLargestRecipe.value()))
       throw InputError(scope_.file, {{name, "grows beyond 1 MiB", "give the command as it is run"}});
     scope_.set(name, std::move(now));
   }
   Verdict perform(const Words& raw) {
-    std::size_t first = 0;
-    constexpr std::string_view kDeclaring[] = {"export", "declare", "local", "readonly", "typeset"};
-    const bool declares = !raw.empty() && std::find(std::begin(kDeclaring), std::end(kDeclaring), raw[0]) != std::end(kDeclaring);
-    if (declares) ++first;
-    std::set<std::string> named;
-    for (; first < raw.size(); ++first) {
-      const std::size_t equals = assignment_in(raw[first]);
-      if (equals == std::string::npos && !declares) break;
-      if (equals != std::string::npos) assign_raw(raw[first], equals);
-      named.insert(raw[first].substr(0, equals == std::string::npos ? equals : equals - (raw[first][equals - 1] == '+' ? 1 : 0)));
-    }
-    if (!raw.empty() && raw[0] == "export") scope_.exported.insert(named.begin(), named.end());
-    if (first >= raw.size() || declares) return Verdict::Yes;
-    return run({raw.begin() + static_cast<std::ptrdiff_t>(first), raw.end()}, named);
+    if (raw.empty()) return Verdict::Yes;  // a redirection alone
+    const auto first = raw.begin() + (declares_variables(raw) ? 1 : 0);
+    const auto is_command = [](const std::string& word) { return assignment_in(word) == std::string::npos; };
+    const auto behind = first == raw.begin() ? std::find_if(first, raw.end(), is_command) : raw.end();
+    const Words variables(first, behind);
+    if (behind != raw.end()) return with_variables(variables, {behind, raw.end()});
+    const std::set<std::string> named = assigned_names(variables);
+    if (raw.front() == "export") scope_.exported.insert(named.begin(), named.end());
+    if (raw.front() == "local") scope_.of_caller.merge(scope_.kept(named));
+    assign_each(variables);
+    return Verdict::Yes;
   }
-  // `named`: variables that stand before the command, for it alone.
-  Verdict run(const Words& raw, const std::set<std::string>& named) {
+  // Variables in front of a command are set for it alone, and its own words are expanded before.
+  Verdict with_variables(const Words& variables, const Words& raw) {
     Words words = expanded(raw);
+    const std::set<std::string> named = assigned_names(variables);
+    const auto before = scope_.kept(named);
+    assign_each(variables);
+    const Verdict verdict = run(raw, std::move(words), named);
+    scope_.give_back(before);
+    return verdict;
+  }
+  void assign_each(const Words& variables) {
+    for (const std::string& one : variables)
+      if (const std::size_t equals = assignment_in(one); equals != std::string::npos) assign_raw(one, equals);
+  }
+  Verdict run(const Words& raw, Words words, const std::set<std::string>& named) {
     if (words.empty()) return Verdict::Yes;  // a command is taken to succeed
     const std::string& name = words.front();
     if (name == "true" || name == ":" || (script_.is_cut && name.starts_with("--"))) return Verdict::Yes;  // an option that was cut off
@@ -368,6 +370,9 @@ class ShellFollower : private ShellCommandCursor {
     if (mode_ == Mode::Follows && depth_ == 0 && ends_well(words)) return at_ = text_.size(), Verdict::Yes;
     if (name == "break") return if_followed([&] { return is_broken_ = true, Verdict::Yes; });
     if (name == "test") return tested({raw.begin() + 1, raw.end()}, scope_);
+    for (std::size_t at = 1; name == "let" && at < words.size(); ++at)
+      if (const Verdict verdict = counted(words[at]); at + 1 == words.size()) return verdict;
+    for (const std::string& read : names_that_are_read(words)) assign(read, {unknown_value(read)}, false), scope_.read.insert(read);
     if (const auto found = functions_.find(name); found != functions_.end()) return call(found->second, words);
     if (name == "shift") return if_followed([&] { return shift_arguments(scope_, words.size() > 1 ? words[1] : "1"); });
     if (name == "set" && words.size() > 1 && words[1] == "--")
@@ -378,13 +383,12 @@ class ShellFollower : private ShellCommandCursor {
       for (std::size_t at = 1; at < words.size(); ++at) assign(words[at], {}, false);
     if (name == "eval") return nested(Words(words.begin() + 1, words.end()));
     if (print_ != nullptr) return print_->take(words, mode_ == Mode::InDoubt), Verdict::Yes;
-    constexpr std::string_view kTalking[] = {"echo", "printf", "exit", "return", "unset"};
-    if (std::find(std::begin(kTalking), std::end(kTalking), name) != std::end(kTalking)) return Verdict::Yes;
+    if (starts_nothing(name)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
       if (holds_a_command(words[at]) && !takes_next(words[at - 1])) nested({words[at]});
     const bool is_in_doubt = mode_ == Mode::InDoubt;
-    ShellCommand command{std::move(words), is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "", environment_in(scope_),
-                         scope_.head};
+    ShellCommand command{std::move(words),       is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "",
+                         environment_in(scope_), scope_.head, is_in_doubt ? why_ : ""};
     const auto is_again = [&](const ShellCommand& one) { return one.words == command.words && one.is_in_doubt == command.is_in_doubt; };
     if (rounds_ == 1 || std::ranges::none_of(script_.commands, is_again)) script_.commands.push_back(std::move(command));
     return Verdict::Yes;
@@ -411,12 +415,6 @@ class ShellFollower : private ShellCommandCursor {
   Verdict if_followed(const Change& change) {
     return mode_ == Mode::Follows ? change() : Verdict::Unknown;
   }
-  // The text of a script that the script itself writes, under whichever of its names. Null: it writes none.
-  const std::string* written(const std::string& path) const {
-    const auto plain = [](const std::string& name) { return name.starts_with("./") ? name.substr(2) : name; };
-    const auto found = std::ranges::find_if(script_.documents, [&](const auto& one) { return plain(one.first) == plain(path); });
-    return found == script_.documents.end() ? nullptr : &found->second;
-  }
   // One that is started sees what is exported, and its own arguments alone; a job, what Slurm sets by its head and by sbatch's options above it.
   Verdict start(const std::string& text, const Words& words, std::size_t at, const std::set<std::string>& named) {
     const auto outer = scope_.variables;
@@ -439,9 +437,9 @@ class ShellFollower : private ShellCommandCursor {
   // `source env.sh`, `bash -x other.sh 4`, `./other.sh`.
   std::optional<Verdict> other_script(const Words& words, const std::set<std::string>& named) {
     const bool is_sourced = words[0] == "source" || words[0] == ".";
-    const std::size_t at = place_of_script(words, [&](const std::string& word) { return written(word) != nullptr; });
+    const std::size_t at = place_of_script(words, [&](const std::string& word) { return written(script_.documents, word) != nullptr; });
     if (depth_ > kDeepestScripts || at >= words.size()) return std::nullopt;
-    const std::string* const here = written(words[at]);
+    const std::string* const here = written(script_.documents, words[at]);
     if (!is_sourced && !(here != nullptr && words[0] == "sbatch") && !words[at].ends_with(".sh")) return std::nullopt;
     const std::size_t folder = words[at].rfind(kUnknownEnd);  // "$HERE/../common.sh": its name is known
     const std::string place = folder == std::string::npos ? words[at] : words[at].substr(folder + 1);
@@ -465,9 +463,11 @@ class ShellFollower : private ShellCommandCursor {
   }
   Verdict call(const std::string& body, const Words& words) {
     const Words outer = arguments_of(scope_);
+    const auto of_caller = std::exchange(scope_.of_caller, {});
     set_arguments(scope_, {words.begin() + 1, words.end()});
     nested({body});
     set_arguments(scope_, outer);
+    scope_.give_back(std::exchange(scope_.of_caller, of_caller));
     return Verdict::Yes;
   }
 

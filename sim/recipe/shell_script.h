@@ -18,9 +18,10 @@ namespace sim {
 struct ShellCommand {
   std::vector<std::string> words;
   bool is_in_doubt = false;  // under a condition that the text does not decide
-  std::string decided_by{};  // then: the variable whose value would, or the condition
+  std::string decided_by{};  // then: the variable whose value would; "": none would
   Texts environment{};       // those of its variables that say how many devices it has
   std::string head{};        // of the job that it stands in, where sbatch starts one
+  std::string condition{};   // which is not decided, as it stands
 };
 
 struct ShellScript {
@@ -45,10 +46,16 @@ struct ShellScope {
   const std::string& file;
   int depth = 0, statements = 0;
   std::set<std::string> exported{};  // names that another script sees
+  std::set<std::string> read{};      // names that a `read` fills: their values decide nothing that --set could
   std::string head{};                // of the job that is followed, where sbatch starts one
   // What a command prints, where its text says it: a function's echo, a document that cat shows. Nothing: it does not.
   std::function<std::optional<std::string>(const std::string& command)> printed{};
 
+  using Kept = std::map<std::string, std::optional<std::vector<std::string>>>;  // nothing: not set
+  Kept of_caller{};                                                             // what a function has set for itself alone
+
+  Kept kept(const std::set<std::string>& names) const;
+  void give_back(const Kept& kept);
   const std::vector<std::string>* find(const std::string& name) const;
   void set(const std::string& name, std::vector<std::string> values);  // given ones stay
 };
@@ -58,7 +65,7 @@ enum class Verdict { Yes, No, Unknown };
 Verdict verdict_of(bool holds);
 Verdict inverted(Verdict verdict);
 Verdict tested(std::vector<std::string> raw, ShellScope& scope);  // the raw words between [ and ]
-// Of a condition that is not decided: the first of its variables that nobody sets, whose value would decide. None: the condition, as one word.
+// Of a condition that is not decided: the first of its variables that nobody sets, whose value would decide. "": none would, as of `[ -f $FILE ]`.
 std::string deciding_variable(const std::string& condition, const ShellScope& scope);
 
 inline bool is_name_character(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; }

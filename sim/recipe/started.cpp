@@ -109,6 +109,21 @@ bool is_own(std::string_view scripts, const std::string& started) {
   });
 }
 
+// `mine-train --stage sft`: a command that somebody has installed. "": one that is known, or that starts another.
+std::string own_starter(const std::string& command) {
+  constexpr std::string_view kKnown =
+      "torchrun deepspeed accelerate swift megatron llamafactory-cli axolotl litgpt fairseq-train fairseq-hydra-train trl oumi lightning "
+      "fabric "
+      "srun mpirun mpiexec sbatch bash sh zsh env nohup time exec sudo docker singularity apptainer numactl nsys ncu uv poetry pipenv "
+      "conda ray "
+      "sky modal echo eval source cd taskset msrun xtuner tune composer";
+  const std::vector<std::string> words = plain_words(command);
+  const std::string first = words.empty() ? "" : words.front(), name = first.substr(first.rfind('/') + 1);
+  const bool is_word = std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
+  const bool is_own = words.size() > 1 && words[1].starts_with("-") && is_word && !name.starts_with("-") && !name.starts_with("python");
+  return is_own && !has_name(kKnown, name) ? name : "";
+}
+
 bool is_said(const Draft& draft, const Decided& one) {
   return std::ranges::any_of(words_of(one.keys), [&](const std::string& key) {
     const auto found = draft.said.find(key);
@@ -147,7 +162,7 @@ std::string other_machine_of(const std::string& command) {
 }
 
 void tell_own_defaults(const Program& program, const std::string& command, Draft& draft) {
-  const std::string started = started_program(command);
+  const std::string script = started_program(command), started = script.empty() ? own_starter(command) : script;
   if (started.empty() || program.scripts.empty() || is_own(program.scripts, started)) return;
   std::vector<std::string_view> open;
   for (const Decided& one : program.decided)
@@ -157,7 +172,8 @@ void tell_own_defaults(const Program& program, const std::string& command, Draft
       {"",
        fmt::format("starts {}, which is none of {}'s own scripts: where the line does not say {}, its code may; here {} has "
                    "what the program has by itself",
-                   name_of_started(command), program.title, fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
+                   script.empty() ? started : name_of_started(command), program.title, fmt::join(open, ", "),
+                   open.size() > 1 ? "each" : "it"),
        "see its code, and write them on the line"});
 }
 

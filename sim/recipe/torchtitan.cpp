@@ -131,11 +131,11 @@ void add_function(const std::string& text, RecipeSettings& settings) {
   const std::string_view mark = ".config_registry import ";
   const std::size_t at = text.find(mark), module = text.rfind("models.", at);
   if (at == std::string::npos || module == std::string::npos || text.find("SIZES = dict(") != std::string::npos) return;
-  const std::size_t begin = at + mark.size();
-  std::size_t end = begin;
+  const std::size_t begin = text.find_first_not_of(" (\r\n\t", at + mark.size());  // from a import (\n b,\n)
+  std::size_t end = std::min(begin, text.size());
   while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '_')) ++end;
-  settings.insert(settings.begin(),
-                  {{"model.name", text.substr(module + 7, at - module - 7)}, {"function", text.substr(begin, end - begin)}});
+  settings.insert(settings.begin(), {{"model.name", text.substr(module + 7, at - module - 7)},
+                                     {"function", text.substr(std::min(begin, end), end - std::min(begin, end))}});
 }
 
 // Of our own recipe: what builds the network from its sizes says nothing more.

@@ -12,6 +12,8 @@ constexpr LostSetting kLostOfTrainer[] = {
     {"liger_*", "which of Liger's kernels: the plan has all or none of them"},
     {"cut_cross_entropy chunked_cross_entropy unsloth_* use_unsloth use_unsloth_gc lora_qkv_kernel lora_o_kernel lora_mlp_kernel",
      "kernels of its own: less time and memory"},
+    {"full_determinism", "deterministic kernels are slower than the plan's"},
+    {"padding_free", "samples of a batch share a row without what pads them; the plan's have the whole length each"},
     {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
     {"fp8 fp8_* qat.* model_quantization_config*", "products or weights of fewer bits; the plan has none"},
     {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
@@ -87,11 +89,11 @@ const std::string_view kTrainerWithoutEffect =
     "fsdp.transformer_layer_cls_to_wrap fsdp_config use_cache log_level* log_on_each_node "
     "disable_tqdm "
     "skip_memory_metrics debug strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level half_precision_backend "
-    "average_tokens_across_devices include_* full_determinism data_seed label_names use_ray ray_* "
+    "average_tokens_across_devices include_* data_seed label_names use_ray ray_* "
     "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
     "multi_gpu same_network num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
     "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* use_nested_quant "
-    "double_quantization "
+    "use_bnb_nested_quant double_quantization "
     "enable_tensorboard tensorboard_path print_loss disable_dropout completion_only_loss assistant_only_loss loss_watchdog_* "
     "experimental_skip_move_to_device benchmark_* custom_* conversation* field_* message_* roles* test_value group_size* "
     "use_data_parallel gc_steps processor_type skip_prepare_dataset cosine_* eta_min bnb_config_kwargs.* min_sample_len "

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "sim/recipe/yaml_form.h"
 
@@ -23,8 +25,7 @@ class YamlReader {
     if (depth > kDeepestYaml) refuse("nests deeper than 16 levels");
     if (settings.size() > kMostSettings) refuse("has more than 10000 settings");
     if (node.IsMap())
-      for (const auto& entry : node)
-        take(prefix.empty() ? key_of(entry.first) : prefix + "." + key_of(entry.first), entry.second, depth + 1);
+      for (const auto& [key, below] : entries_of(node, depth)) take(prefix.empty() ? key : prefix + "." + key, below, depth + 1);
     else if (node.IsScalar())
       settings.push_back({prefix, node.Scalar()});
     else if (node.IsSequence())
@@ -39,9 +40,43 @@ class YamlReader {
     return node.Scalar();
   }
 
+  // Of a map, in the order of the file: what `<<` merges stands where the map itself has no such key.
+  using Entries = std::vector<std::pair<std::string, YAML::Node>>;
+  Entries entries_of(const YAML::Node& map, int depth) const {
+    Entries entries, merged;
+    std::map<std::string, int> lines;
+    for (const auto& entry : map) {
+      const std::string key = key_of(entry.first);
+      const int line = entry.first.Mark().line + 1;
+      if (const auto [before, is_new] = lines.emplace(key, line); !is_new) refuse_second(key, before->second, line);
+      if (key == "<<")
+        merged = merged_entries(entry.second, depth + 1);
+      else
+        entries.emplace_back(key, entry.second);
+    }
+    for (auto& one : merged)
+      if (lines.emplace(one.first, 0).second) entries.push_back(std::move(one));
+    return entries;
+  }
+
   RecipeSettings settings;
 
  private:
+  [[noreturn]] void refuse_second(const std::string& key, int before, int line) const {
+    throw InputError(
+        file_, {{key, fmt::format("stands twice in one map, in lines {} and {}: its program takes the last, or refuses it", before, line),
+                 "leave the one that is meant"}});
+  }
+  // `<<: *base`, `<<: [*first, *second]`, where the first counts.
+  Entries merged_entries(const YAML::Node& node, int depth) const {
+    if (depth > kDeepestYaml) refuse("nests deeper than 16 levels");
+    Entries all;
+    if (node.IsMap()) return entries_of(node, depth);
+    for (const YAML::Node& item : node)
+      if (item.IsMap())
+        for (auto& one : entries_of(item, depth)) all.push_back(std::move(one));
+    return all;
+  }
   std::string list_of(const YAML::Node& node, int depth) {
     std::string text = "[";
     for (const YAML::Node& item : node) text += (text.size() > 1 ? ", " : "") + item_of(item, depth);
@@ -56,7 +91,7 @@ class YamlReader {
   // Names within a list: of data, callbacks and their likes, where few look.
   std::string names_of(const YAML::Node& node, int depth) {
     std::string text = "{";
-    for (const auto& entry : node) text += (text.size() > 1 ? ", " : "") + key_of(entry.first) + ": " + item_of(entry.second, depth);
+    for (const auto& [key, below] : entries_of(node, depth)) text += (text.size() > 1 ? ", " : "") + key + ": " + item_of(below, depth);
     return text + "}";
   }
 
@@ -71,7 +106,7 @@ YamlTree tree_of(const YAML::Node& node, const YamlReader& reader, int depth) {
   if (node.IsSequence())
     for (const YAML::Node& item : node) tree.items.push_back(tree_of(item, reader, depth + 1));
   if (node.IsMap())
-    for (const auto& entry : node) tree.entries.push_back({reader.key_of(entry.first), tree_of(entry.second, reader, depth + 1)});
+    for (const auto& [key, below] : reader.entries_of(node, depth)) tree.entries.push_back({key, tree_of(below, reader, depth + 1)});
   return tree;
 }
 
@@ -128,6 +163,13 @@ auto with_place_of_error(const std::string& file, const Read& read) {
   }
 }
 
+// Without those that hold nothing, as behind a last line of ---.
+std::vector<YAML::Node> documents_of(const std::string& text) {
+  std::vector<YAML::Node> documents = YAML::LoadAll(text);
+  std::erase_if(documents, [](const YAML::Node& one) { return !one.IsDefined() || one.IsNull(); });
+  return documents;
+}
+
 std::string yaml_scalar(const std::string& value) {
   if (is_literal(value)) return value;
   std::string quoted = "'";
@@ -180,7 +222,9 @@ std::vector<YamlTree> yaml_trees(const std::string& text, const std::string& fil
 RecipeSettings read_yaml_as_it_stands(const std::string& text, const std::string& file) {
   return with_place_of_error(file, [&] {
     YamlReader reader(file);
-    const YAML::Node root = YAML::Load(text);
+    const std::vector<YAML::Node> documents = documents_of(text);
+    if (documents.size() > 1) reader.refuse(fmt::format("holds {} documents, between lines of ---", documents.size()));
+    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
     if (!root.IsMap()) reader.refuse("is no YAML of names and values");
     reader.take("", root, 0);
     return std::move(reader.settings);

@@ -212,6 +212,9 @@ TEST(Accelerate, ASectionThatNobodyAsksForIsNotRead) {
   EXPECT_EQ(read.plan.zero_stage, 0);
   EXPECT_EQ(read.plan.mesh.data, 8);
   EXPECT_THAT(testing::text_of(read.unknown), ::testing::HasSubstr("fsdp_config: stands beside distributed_type MULTI_GPU"));
+  const ImportedPlan bare = testing::imported("compute_environment: LOCAL_MACHINE\n" + text.substr(text.find("mixed_precision")), context);
+  EXPECT_EQ(bare.plan.zero_stage, 0);
+  EXPECT_THAT(testing::text_of(bare.unknown), ::testing::HasSubstr("fsdp_config: stands without a distributed_type"));
 }
 
 }  // namespace

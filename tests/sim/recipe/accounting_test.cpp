@@ -67,5 +67,17 @@ TEST(Accounting, ASectionDoesNotCoverWhatSoundsLikeTimeOrMemory) {
   EXPECT_EQ(told(kTrainer, "eval_batch_size"), "");
 }
 
+// Names that change time, though no plan has a word for them: none of them may stand among those without effect.
+TEST(Accounting, WhatSlowsAStepIsLost) {
+  const std::pair<const Program*, std::string> kSlow[] = {
+      {&kMegatron, "deterministic-mode"},    {&kMegatron, "batch-invariant-mode"},
+      {&kMegatron, "disable-jit-fuser"},     {&kMegatron, "nccl-ub"},
+      {&kTrainer, "full_determinism"},       {&kTrainer, "padding_free"},
+      {&kTrainer, "torch_compile"},          {&kTrainer, "activation_offloading"},
+      {&kDeepSpeed, "comms_logger.enabled"}, {&kDeepSpeed, "activation_checkpointing.synchronize_checkpoint_boundary"},
+      {&kDeepSpeed, "compile.enabled"},      {&kAccelerate, "dynamo_backend"}};
+  for (const auto& [program, name] : kSlow) EXPECT_NE(lost_of(*program, name), nullptr) << program->title << " " << name;
+}
+
 }  // namespace
 }  // namespace sim

@@ -42,6 +42,13 @@ TEST(AssignmentForm, ANameWithDotsThatTheTextSets) {
   EXPECT_EQ(assigned("a.c.length = 128\nb.length = a.c.length\nb.kind = torch.half"), "a.c.length=128;b.length=128;b.kind=torch.half;");
 }
 
+// TOML's parser refuses it; Python's last one counts.
+TEST(AssignmentForm, ANameTwiceInASection) {
+  EXPECT_THROW(assigned("[a]\nx = 1\ny = 2\nx = 3\n"), InputError);
+  EXPECT_EQ(assigned("[a]\nx = 1\n[b]\nx = 3\n"), "a.x=1;b.x=3;");
+  EXPECT_EQ(assigned("x = 1\nx = 3\n"), "x=1;x=3;");
+}
+
 TEST(AssignmentForm, DefaultsOfParameters) {
   EXPECT_EQ(assigned("def f(\n    tp: int = 1,\n    pp: int = 2,\n):\n  g(a=tp, b=pp)\n\ntp = 8\n"), "tp=1;pp=2;a=8;b=2;tp=8;");
 }

@@ -302,5 +302,20 @@ TEST(DeepSpeed, GradientsThatCrossWholeAreTold) {
   EXPECT_EQ(lost_of("3"), "");
 }
 
+// timed_op() of its communication synchronizes the device behind each collective.
+TEST(DeepSpeed, ALoggerOfCollectivesIsTold) {
+  const auto lost = [](const std::string& logger) {
+    return testing::text_of(
+        testing::imported("{\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1, "
+                          "\"gradient_accumulation_steps\": 1, \"comms_logger\": " +
+                              logger + "}",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32})
+            .lost);
+  };
+  EXPECT_THAT(lost("{\"enabled\": true, \"verbose\": true}"),
+              HasSubstr("comms_logger.enabled: true: the host waits behind each collective"));
+  EXPECT_EQ(lost("{\"enabled\": false}"), "");
+}
+
 }  // namespace
 }  // namespace sim

@@ -24,7 +24,8 @@ TEST(Draft, ValuesAreReadOrTold) {
     return Value(setting, draft);
   };
   EXPECT_EQ(value("5e8").integer(), 500'000'000);
-  EXPECT_TRUE(value("True").boolean());
+  for (const char* const on : {"True", "yes", "on", "1", "t"}) EXPECT_TRUE(value(on).boolean()) << on;
+  for (const char* const off : {"False", "no", "off", "0", "null"}) EXPECT_FALSE(value(off).boolean() || is_on(off)) << off;
   EXPECT_THAT(draft.wrong, IsEmpty());
   value("four").integer(), value("2.5").integer(), value("1e999").number(), value("0").degree(), value("maybe").boolean();
   EXPECT_EQ(draft.wrong.size(), 5u);

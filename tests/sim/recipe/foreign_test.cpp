@@ -75,5 +75,10 @@ TEST(Foreign, OthersAreReadAsBefore) {
       Not(HasSubstr("AutoTrain")));
 }
 
+TEST(Foreign, ACommandUnderAConditionIsNamedToo) {
+  EXPECT_THAT(refused_as_foreign("if [[ $1 != slurm ]]; then\n  deepspeed --module openrlhf.cli.train_sft --zero_stage 3\nfi\n"),
+              HasSubstr("is of OpenRLHF"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -200,5 +200,23 @@ TEST(LaunchSize, TorchrunWithoutANumber) {
               HasSubstr("starts 1 process, and the cluster has 8 devices"));
 }
 
+// ms-swift starts by torchrun where a number of nodes stands, which makes one process on each.
+TEST(LaunchSize, NodesOfMsSwiftWithoutProcesses) {
+  const std::string line = "swift sft --model a/b --dataset c --torch_dtype bfloat16 --per_device_train_batch_size 1 --max_length 32\n";
+  EXPECT_EQ(started_by("NNODES=2 " + line), 2);
+  EXPECT_EQ(started_by("NNODES=2 NPROC_PER_NODE=4 " + line), 8);
+  EXPECT_THAT(testing::text_of(testing::imported("NNODES=2 " + line, llama_started_on(2)).lost), Not(HasSubstr("starts one process")));
+}
+
+TEST(LaunchSize, FewerDevicesThanThePlanUnderAStarterOfItsOwn) {
+  const std::string line = "mine-train --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32\n";
+  const auto lost = [&](const std::string& shown, std::int32_t devices) {
+    return testing::text_of(testing::imported("export CUDA_VISIBLE_DEVICES=" + shown + "\n" + line, llama_started_on(devices)).lost);
+  };
+  EXPECT_THAT(lost("0", 8), HasSubstr("CUDA_VISIBLE_DEVICES: shows 1 device of a node; the plan has 8 there | import it with --devices 1"));
+  EXPECT_EQ(lost("0", 1), "");
+  EXPECT_EQ(lost("0,1", 2), "");
+}
+
 }  // namespace
 }  // namespace sim

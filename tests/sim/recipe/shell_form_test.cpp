@@ -94,7 +94,7 @@ TEST(ShellForm, ACommentInTheMiddleOfACommand) {
   EXPECT_FALSE(read_shell("run.py --a 1 \\\n  # about b\n  # and c\n  $MORE\n", "x.sh").unknown.empty());
   for (const std::string end : {"", "\ncp b c\n", "rm -rf b\n"})  // nothing of the command stands behind it
     EXPECT_TRUE(read_shell("run.py --a 1 \\\n  # --b 2 \\\n" + end, "x.sh").unknown.empty()) << end;
-  EXPECT_TRUE(read_shell("run.py --a 1  # about a\nrun.py --a 1 \\\n  --b 2\n", "x.sh", {}, {}).unknown.empty());
+  EXPECT_TRUE(read_shell("run.py --a 1  # about a\nwalk.py --a 1 \\\n  --b 2\n", "x.sh", {}, {}).unknown.empty());
 }
 
 TEST(ShellForm, WhatACommandPrintsIsAskedForByItsVariable) {
@@ -139,8 +139,43 @@ TEST(Shell, AnotherCommandWithFewerOptionsIsTold) {
   const std::string script = "torchrun tune.py --a 1 --b 2 --c 3 --d 4 --e 5 --f 6 --g 7\ntorchrun second.py --a 1 --b 2 --z 3\n";
   const RecipeReading reading = read_shell(script, "x.sh");
   ASSERT_EQ(reading.unknown.size(), 1U);
-  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("torchrun second.py"));
+  EXPECT_THAT(reading.unknown.front().problem, ::testing::HasSubstr("second.py, which says otherwise --z 3"));
   EXPECT_EQ(reading.settings.size(), 7U);
+}
+
+// What it says otherwise, however little; of another program a look at the data has as much.
+TEST(Shell, ASecondCommandOfTheSameProgramIsTold) {
+  const std::string first = "torchrun tune.py --a 1 --b 2 --c 3 --d 4 --e 5\n";
+  const auto told = [&](const std::string& second) {
+    const RecipeReading reading = read_shell(first + second, "x.sh");
+    return reading.unknown.empty() ? "" : reading.unknown.front().problem;
+  };
+  EXPECT_THAT(told("torchrun tune.py --a 2\n"), ::testing::HasSubstr("tune.py, which says otherwise --a 2"));
+  EXPECT_EQ(told(first), "");
+  EXPECT_EQ(told("python look.py --a 2\n"), "");
+  EXPECT_THROW(told("torchrun other.py --a 1 --b 2 --c 3 --d 4 --e 5\n"), InputError);
+}
+
+// What a loop reads, line by line, is asked for by the list that it goes into.
+TEST(Shell, OptionsThatALoopReadsAreAskedForByTheirList) {
+  const RecipeReading reading = read_shell(
+      "L=()\nwhile IFS= read -r line; do\n  if [[ $line == --* ]]; then L+=(\"$line\"); fi\ndone <<< \"$M\"\nrun.py ${L[@]} --a 1\n",
+      "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "L");
+}
+
+// Whether a file is there, no variable says: what is set under it is asked for by its own name.
+TEST(Shell, WhatAConditionOnAFileSetsIsAskedForByItsName) {
+  const RecipeReading reading = read_shell("A='--a 1 --f'\n[ -f $DIR/b.env ] && A=\"$A --b 2\"\nrun.py $A\n", "x.sh");
+  EXPECT_EQ(reading.settings, (RecipeSettings{{"a", "1"}, {"f", "true"}}));
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "A");
+  EXPECT_THAT(reading.unknown.front().remedy, ::testing::HasSubstr("--set A="));
+  const RecipeReading command = read_shell("[ -d $DIR ] && run.py --a 1\n", "x.sh");
+  ASSERT_EQ(command.unknown.size(), 1U);
+  EXPECT_THAT(command.unknown.front().problem, ::testing::HasSubstr("does not decide: [ -d $DIR ]"));
+  EXPECT_THAT(command.unknown.front().remedy, ::testing::HasSubstr("delete the condition"));
 }
 
 TEST(Shell, ACommandThatIsComputedIsNamed) {

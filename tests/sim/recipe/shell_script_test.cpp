@@ -39,6 +39,29 @@ TEST(ShellScript, ArithmeticChangesVariables) {
   EXPECT_EQ(followed("N=0\n((N++)) || run --first\n((N == 1)) && run --second"), "run --first \nrun --second \n");
 }
 
+TEST(ShellScript, LetCounts) {
+  EXPECT_EQ(followed("N=3\nlet N++\nlet \"M = N * 2\" M-=1\nrun --n $N --m $M"), "run --n 4 --m 7 \n");
+  EXPECT_EQ(followed("N=3\nif [ $WHO = me ]; then let N++; fi\nrun --n $N"), "run --n $WHO \n");
+  EXPECT_EQ(followed("N=0\nlet N && run --first\nlet N=1 && run --second"), "run --second \n");
+}
+
+// A subshell, a function's own variables, those in front of a command: what was set before stands behind them again.
+TEST(ShellScript, WhatIsSetForAPartEndsWithIt) {
+  for (const char* const part :
+       {"(N=7; go there)", "f() { local N=7; }\nf", "N=7 go there", "N=7 f() { true; }", "f() { g; }\ng() { true; }\nN=7 f"})
+    EXPECT_THAT(followed("N=4\n" + std::string(part) + "\nrun --n $N"), ::testing::EndsWith("run --n 4 \n")) << part;
+  EXPECT_EQ(followed("N=4\nN=7 run --n $N"), "run --n 4 \n");
+  EXPECT_EQ(followed("N=4\nf() { run --n $N; }\nN=7 f\nf"), "run --n 7 \nrun --n 4 \n");
+  EXPECT_EQ(followed("f() { N=7; }\nN=4\nf\nrun --n $N"), "run --n 7 \n");
+}
+
+TEST(ShellScript, ARedirectionAlone) { EXPECT_EQ(followed("> log\nrun --a\n2>/dev/null\n"), "run --a \n"); }
+
+TEST(ShellScript, WhatIsReadNobodySays) {
+  for (const char* const reads : {"read -r N", "read -p 'how many' N", "printf -v N '%d' $X", "mapfile -t N < file"})
+    EXPECT_EQ(followed("N=4\n" + std::string(reads) + "\nrun --n $N"), "run --n $N \n") << reads;
+}
+
 TEST(ShellScript, WhatItDoesNotDecideStaysInDoubt) {
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=2; fi\nrun --a $A"), "run --a $MODE \n");
   EXPECT_EQ(followed("A=1\nif [ $MODE = big ]; then A=1; fi\nrun --a $A"), "run --a 1 \n");

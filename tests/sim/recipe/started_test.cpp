@@ -68,5 +68,16 @@ TEST(Started, ScriptsOfOtherMachines) {
   EXPECT_EQ(other_machine_of("python reflaxed.py --a 1"), "");
 }
 
+// A command that somebody has installed: its code decides what the line leaves open.
+TEST(Started, ACommandOfItsOwn) {
+  const auto told = [](const std::string& command) {
+    return testing::text_of(
+        testing::imported(command + std::string(kOfATuning).substr(std::string(kOfATuning).find("--")) + "\n", beside_eight()).unknown);
+  };
+  EXPECT_THAT(told("mine-train "), HasSubstr("starts mine-train, which is none of Transformers Trainer's own scripts"));
+  EXPECT_THAT(told("bin/mine_train "), HasSubstr("starts mine_train, which"));
+  EXPECT_THAT(told("llamafactory-cli train "), Not(HasSubstr("none of Transformers Trainer's own")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,8 +1,7 @@
 #include "sim/recipe/torchtitan_registry.h"
 
-#include <gmock/gmock.h>
-
 #include "sim/model/model_graph.h"
+#include "tests/sim/recipe/recipes.h"
 
 namespace sim {
 namespace {
@@ -38,6 +37,18 @@ TEST(TorchtitanRegistry, FlavorsHaveThePublishedNumberOfParameters) {
   EXPECT_EQ(differ("gpt_oss", "20b", "gpt-oss-20b"), 0);
   EXPECT_EQ(differ("llama3", "8B", "llama-3.1-8b"), 0);
   EXPECT_EQ(differ("llama2", "7B", "llama-2-7b"), 0);
+}
+
+// The name may stand in brackets, on a line of its own; of one that is not known here the batch is not, either.
+TEST(TorchtitanRegistry, AFunctionOfTheRegistryInBrackets) {
+  const auto told = [](const std::string& name) {
+    const std::string text = "from torchtitan.models.llama3.config_registry import (\n    " + name +
+                             ",\n)\n\n\ndef mine() -> Trainer.Config:\n    config = " + name +
+                             "()\n    config.parallelism.data_parallel_shard_degree = 8\n    return config\n";
+    const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+    return testing::text_of(testing::imported(text, context).unknown);
+  };
+  EXPECT_THAT(told("llama3_of_mine"), ::testing::HasSubstr("llama3_of_mine is no function or flavor known here"));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "sim/recipe/settings.h"
+#include "sim/recipe/yaml_form.h"
 
 namespace sim {
 namespace {
@@ -21,6 +22,30 @@ TEST(YamlForm, RefusesInWords) {
   std::string deep;
   for (int level = 0; level < 40; ++level) deep += std::string(static_cast<std::size_t>(level), ' ') + "a:\n";
   EXPECT_THROW(read_yaml(deep + std::string(40, ' ') + "b: 1\n", "x.yaml"), InputError);
+}
+
+TEST(YamlForm, ANameThatStandsTwiceIsRefused) {
+  for (const char* text : {"a: 1\nb: 2\na: 3\n", "s:\n  a: 1\ns:\n  b: 2\n", "l: [{a: 1, a: 2}]\n"}) {
+    EXPECT_THROW(read_yaml(text, "x.yaml"), InputError) << text;
+    EXPECT_THROW(yaml_trees(text, "x.yaml"), InputError) << text;
+  }
+  try {
+    read_yaml("a: 1\nb: 2\na: 3\n", "x.yaml");
+  } catch (const InputError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("a: stands twice in one map, in lines 1 and 3"));
+  }
+}
+
+TEST(YamlForm, WhatIsMergedStandsWhereTheMapItselfHasNoSuchName) {
+  std::string text;
+  for (const RecipeSetting& one : read_yaml("s:\n  <<: {a: 1, b: 2}\n  b: 3\nt:\n  <<: [{a: 4}, {a: 5, c: 6}]\n", "x.yaml"))
+    text += one.key + "=" + one.value + " ";
+  EXPECT_EQ(text, "s.b=3 s.a=1 t.a=4 t.c=6 ");
+}
+
+TEST(YamlForm, OneDocumentIsRead) {
+  EXPECT_THROW(read_yaml("a: 1\n---\nb: 2\n", "x.yaml"), InputError);
+  EXPECT_EQ(read_yaml("---\na: 1\n---\n", "x.yaml").size(), 1U);
 }
 
 TEST(YamlForm, NamesWithinAListAreRead) {
