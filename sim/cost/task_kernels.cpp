@@ -442,7 +442,10 @@ std::span<const Operator> operators_run(std::span<const Operator> operators, con
 }  // namespace
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
-  const std::vector<Piece> pieces = pieces_of(model, plan, task.layer, task.phase);
+  return kernels_of(model, plan, task, pieces_of(model, plan, task.layer, task.phase));
+}
+
+TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task, const std::vector<Piece>& pieces) {
   const Parts parts = parts_of(pieces, task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
   Writer writer(model, plan, task, operators);
@@ -462,8 +465,8 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   return {std::move(writer).take(), CallKind::Forward};
 }
 
-TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
-  const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
+TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange,
+                                    const std::vector<Piece>& pieces) {
   const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
     return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.within;
   });
