@@ -42,11 +42,12 @@ Json result_json(const sim::ParallelPlan& plan, const sim::SimulationResult& res
   const sim::PredictionInterval interval = sim::prediction_interval(plan);
   const sim::Seconds step = sim::to_seconds(result.step_time);
   Json devices = Json::array();
+  sim::AllocatorReplay allocator(plan);
   std::map<sim::StageIndex, sim::Bytes> by_stage;
   for (const sim::DeviceResult& device : result.devices) {
     const sim::MemoryBeside beside = sim::memory_beside(plan, device.at_peak);
     const auto [held, is_new] = by_stage.try_emplace(device.stage);  // ranks of a stage reserve the same
-    if (is_new) held->second = sim::held_by_allocator(plan, device.stage, device.at_peak);
+    if (is_new) held->second = allocator.held(device.stage, device.at_peak);
     const sim::MemoryInterval memory = sim::memory_interval(plan, device.at_peak);
     devices.push_back({{"stage", device.stage.value()},
                        {"first_rank", device.representative.value()},
@@ -121,12 +122,17 @@ void add_measure(Json& plan, const planner::SearchRequest& request, const planne
   if (request.objective == planner::Objective::TimeToTrain) plan["training"] = training_json(planner::outlook_of(request, ranked));
 }
 
+using Results = std::map<std::string, Json>;  // by the hash of the plan: one list names plans of another
+
 // request: null where no objective was asked for.
-Json ranked_json(const std::vector<planner::RankedPlan>& plans, const planner::SearchRequest* request = nullptr) {
+Json ranked_json(const std::vector<planner::RankedPlan>& plans, const planner::SearchRequest* request, Results& known) {
   Json list = Json::array();
   for (const planner::RankedPlan& plan : plans) {
-    list.push_back({{"plan", shape_json(plan.plan)},
-                    {"result", result_json(plan.plan, plan.result)},
+    const Json shape = shape_json(plan.plan);
+    const auto [result, is_new] = known.try_emplace(shape["plan_hash"].get<std::string>());
+    if (is_new) result->second = result_json(plan.plan, plan.result);
+    list.push_back({{"plan", shape},
+                    {"result", result->second},
                     {"out_of_memory_chance_ratio", plan.out_of_memory_chance},  // of the limit that was asked for
                     {"slower_chance_ratio", plan.slower_chance},                // than the best
                     {"why_not_best", plan.why_not_best}});
@@ -134,6 +140,10 @@ Json ranked_json(const std::vector<planner::RankedPlan>& plans, const planner::S
     if (request != nullptr) add_measure(list.back(), *request, plan);
   }
   return list;
+}
+Json ranked_json(const std::vector<planner::RankedPlan>& plans, const planner::SearchRequest* request = nullptr) {
+  Results known;
+  return ranked_json(plans, request, known);
 }
 
 Json spread_json(const sim::Spread& spread) { return {{"mean", spread.mean}, {"low", spread.low}, {"high", spread.high}}; }
@@ -299,11 +309,12 @@ std::string search_document(const PlanOptions& options, const planner::SearchReq
                         {"reason", exclusion.reason},
                         {"nearest_fix", exclusion.nearest_fix},
                         {"candidates", exclusion.candidates}});
+  Results known;
   return printed("search", {{"plan_file", result.ranked.empty() || options.output.empty() ? Json(nullptr) : Json(options.output)},
                             {"objective", sim::at(planner::kObjectiveNames, request.objective)},
-                            {"ranked", ranked_json(result.ranked, &request)},
-                            {"pareto", ranked_json(result.pareto, &request)},
-                            {"risky", ranked_json(result.risky, &request)},
+                            {"ranked", ranked_json(result.ranked, &request, known)},
+                            {"pareto", ranked_json(result.pareto, &request, known)},
+                            {"risky", ranked_json(result.risky, &request, known)},
                             {"excluded", excluded},
                             {"candidates", result.candidates},
                             {"infeasible", result.infeasible},

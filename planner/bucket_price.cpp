@@ -1,6 +1,7 @@
 #include "planner/bucket_price.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "sim/sharding/sharding.h"
 #include "sim/task_graph/wire_tasks.h"
@@ -144,6 +145,21 @@ BucketPrice BucketPricer::price() const {
 }
 
 }  // namespace
+
+bool take_the_same(const sim::ModelGraph& model, const sim::Bucket& a, const sim::Bucket& b) {
+  const auto of = [](const sim::Bucket& one) {
+    return std::tie(one.elements, one.shard_elements, one.shards, one.packed, one.frozen, one.persistent, one.expert, one.tied,
+                    one.first_of, one.fullest, one.busiest);
+  };
+  const auto of_slot = [](const sim::BucketSlot& one) {
+    return std::tie(one.parameter, one.offset, one.elements, one.in_rows, one.is_matrix, one.is_matrix_of_block, one.frozen, one.columns,
+                    one.packed, one.packed_offset);
+  };
+  const auto are_alike = [&](const sim::BucketSlot& one, const sim::BucketSlot& other) {
+    return of_slot(one) == of_slot(other) && model.kind(one.layer) == model.kind(other.layer);
+  };
+  return of(a) == of(b) && model.kind(a.ready_after) == model.kind(b.ready_after) && std::ranges::equal(a.slots, b.slots, are_alike);
+}
 
 BucketPrice bucket_price(const Pricer& pricer, const sim::ParallelPlan& plan, const BucketPlace& place) {
   return BucketPricer(pricer, plan, place).price();

@@ -13,6 +13,9 @@ struct BucketPlace {
   sim::BucketIndex index;
 };
 
+// Of equal layers' parameters, whose places in the model differ.
+bool take_the_same(const sim::ModelGraph& model, const sim::Bucket& a, const sim::Bucket& b);
+
 BucketPrice bucket_price(const Pricer& pricer, const sim::ParallelPlan& plan, const BucketPlace& place);
 
 }  // namespace planner

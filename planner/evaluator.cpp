@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "planner/closing_time.h"
 #include "planner/longest_step.h"
 #include "planner/node_cores.h"
 #include "planner/partition.h"
@@ -99,6 +100,7 @@ void Evaluator::forget() {
   devices_.clear();
   weights_.clear();
   steps_.clear();
+  walked_.clear();
   forget_orders();
 }
 
@@ -174,8 +176,8 @@ const Evaluator::Work& Evaluator::work() {
 
 const ActivationMemory& Evaluator::activations() {
   const bool by_units = sim::follows_units(plan_);
-  const auto [entry, is_new] =
-      activations_.try_emplace({plan_.microbatch_size, activation_words_, plan_.splits_backward(), plan_.context_algorithm, by_units});
+  const auto [entry, is_new] = activations_.try_emplace(
+      {plan_.microbatch_size, activation_words_, plan_.splits_backward() && !weights_in_turn(plan_), plan_.context_algorithm, by_units});
   if (!is_new) return entry->second;
   const std::int32_t zero_stage = std::exchange(plan_.zero_stage, by_units ? plan_.zero_stage : 0);  // spares a copy of the plan
   const bool on_host = std::exchange(plan_.offload_parameters, false);
@@ -255,6 +257,18 @@ StepTime Evaluator::first_step() {
           .computing = counts_computing(request_.objective) ? computing_time(model_, plan_, work().layers) : sim::SimTime{}};
 }
 
+sim::SimTime Evaluator::walked_time() {
+  const auto [known, is_new] = walked_.try_emplace({work_key(), order_key(), plan_.overlap_weight_gather});
+  if (is_new) known->second = replay_of_microbatches(model_, plan_, work().layers, transfers(), orders());
+  return known->second;
+}
+
+sim::SimTime Evaluator::closed_time() {
+  if (plan_.crosses_norm()) return {};
+  const PlanPrices prices{work().layers, transfers(), steps().stages};
+  return std::max(walked_time(), gathering_time(model_, plan_, prices, orders())) + closing_time(plan_, steps().stages);
+}
+
 Evaluator::FirstBounds& Evaluator::first_bounds(const PlanCandidate& candidate) {
   const bool is_known_shape = shape_ && same_shape(*shape_, candidate);
   const std::int64_t words = work_words(candidate, casts_by_stage_);
@@ -304,14 +318,17 @@ const std::vector<StageWeights>& Evaluator::weights() {
   return entry->second;
 }
 
-const std::vector<StageStepPrices>& Evaluator::steps() {
+const Evaluator::Steps& Evaluator::steps() {
   const auto [entry, is_new] = steps_.try_emplace({cut_key(), plan_.zero_stage, plan_.sequence_parallel, on_host(), plan_.mesh.reshard});
-  if (is_new) entry->second = Pricer(model_, plan_, devices()).steps();
-  return entry->second;
+  if (!is_new) return entry->second;
+  Steps& steps = entry->second;
+  steps.stages = Pricer(model_, plan_, devices()).steps();
+  steps.most = most(steps.stages);
+  return steps;
 }
 
 const StageOrders& Evaluator::orders() {
-  const OrderKey key{plan_.schedule, plan_.chunks, plan_.num_pieces(), plan_.percent_waiting()};
+  const OrderKey key = order_key();
   if (orders_of_ == key) return orders_;
   orders_of_ = key;
   orders_ = stage_orders(plan_);
@@ -352,7 +369,7 @@ StepTime Evaluator::judged_time(const Judgement& judged, const PlanCandidate& ca
   turn_to(candidate);
   if (plan_.offload_optimizer) return time;
   sim::SimTime updates{};
-  for (const StageStepPrices& stage : steps()) {
+  for (const StageStepPrices& stage : steps().stages) {
     updates += stage.norm_part.time;
     for (const BucketPrice& bucket : stage.buckets) updates += bucket.update.time;
   }
@@ -386,26 +403,31 @@ Judgement Evaluator::judge(const PlanCandidate& candidate, const Matters& matter
   turn_to(candidate);
   if (!sim::violations(plan_).empty()) return {.verdict = Verdict::Illegal};
   if (request_.why_not && !request_.why_not(plan_).empty()) return {.verdict = Verdict::NotRunnable};
-  Judgement judgement{.memory = memory_bound(model_, plan_, activations(), weights(), orders()).peak};
+  const bool is_on_clock = has_room(plan_.crosses_norm() ? 0 : most(transfers()) + steps().most);
+  Judgement judgement;
+  const auto is_beaten = [&] {
+    if (matters && !matters(judgement)) judgement.verdict = Verdict::Beaten;
+    return judgement.verdict == Verdict::Beaten;
+  };
+  if (matters && is_on_clock) judgement.time = closed_time();
+  if (is_beaten()) return judgement;
+  judgement.memory = memory_bound(model_, plan_, activations(), weights(), orders()).peak;
   if (judgement.memory > memory_limit(request_)) {
     judgement.verdict = Verdict::TooLarge;
     return judgement;
   }
-  if (matters && !matters(judgement.memory)) {
-    judgement.verdict = Verdict::Beaten;
-    return judgement;
-  }
-  if (!has_room(plan_.crosses_norm() ? 0 : most(transfers()) + most(steps()))) {
+  if (is_beaten()) return judgement;
+  if (!is_on_clock) {
     judgement.time = first_step().step;
     return judgement;
   }
   judgement.time = plan_.crosses_norm() ? busiest_time(model_, plan_, work().layers)
-                                        : replay(model_, plan_, {work().layers, transfers(), steps()}, orders());
+                                        : replay(model_, plan_, {work().layers, transfers(), steps().stages}, orders());
   const bool updates_stand_alone = core_share_ > 0 && !plan_.crosses_steps() && !plan_.optimizer_in_backward;
-  const sim::SimTime updates = updates_stand_alone ? cores_time_of_updates(plan_, core_share_, steps()) : sim::SimTime{};
+  const sim::SimTime updates = updates_stand_alone ? cores_time_of_updates(plan_, core_share_, steps().stages) : sim::SimTime{};
   judgement.time = std::max(judgement.time, node_time() + updates);
   if (const auto [traffic, is_new] = traffic_.try_emplace(traffic_key(candidate)); is_new && !plan_.crosses_norm())
-    traffic->second = traffic_of(plan_, devices(), steps());
+    traffic->second = traffic_of(plan_, devices(), steps().stages);
   return judgement;
 }
 

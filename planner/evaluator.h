@@ -36,10 +36,11 @@ class Evaluator {
   static std::vector<PlanCandidate> least_words(const SearchRequest& request, std::span<const PlanCandidate> words);
   // Of candidates of one shape: none of them takes less, whatever is computed again and wherever the stages are cut.
   StepTime least_time(std::span<const PlanCandidate> shape);
-  StepTime first_time(const PlanCandidate& candidate);  // the time of sketch(), which takes a part of what all of it takes
-  Judgement sketch(const PlanCandidate& candidate);     // Open, or TooLarge; never above what judge() says; its time is that of a step
-  using Matters = std::function<bool(sim::Bytes)>;      // whether it can, where it takes so much memory; null: always
-  Judgement judge(const PlanCandidate& candidate, const Matters& matters = {});   // likewise; or Beaten, without a time: it does not matter
+  StepTime first_time(const PlanCandidate& candidate);    // the time of sketch(), which takes a part of what all of it takes
+  Judgement sketch(const PlanCandidate& candidate);       // Open, or TooLarge; never above what judge() says; its time is that of a step
+  using Matters = std::function<bool(const Judgement&)>;  // whether it can, as far as its bounds are known; null: always
+  Judgement judge(const PlanCandidate& candidate,
+                  const Matters& matters = {});  // likewise; or Beaten, with what is known: it does not matter
   StepTime judged_time(const Judgement& judged, const PlanCandidate& candidate);  // of an open one
   // What its links need at least, as far as plans of its mesh with the same words of sharding were judged; else 0. Never above what the engine says.
   StepTime traffic_time(const PlanCandidate& candidate);
@@ -60,6 +61,10 @@ class Evaluator {
       std::tuple<std::int64_t, std::int64_t, bool, sim::ContextAlgorithm, bool>;  // as WorkKey, by units; how often is reduced changes none
   using TransferKey =
       std::tuple<std::int64_t, bool, sim::ContextAlgorithm, bool>;  // microbatch, sequence parallel, context algorithm, split backward
+  struct Steps {
+    std::vector<StageStepPrices> stages;
+    double most = 0;  // picoseconds that all of them take
+  };
   struct Cut {
     std::int32_t number = 0;  // of those of the mesh
     sim::StageCut cut;
@@ -81,6 +86,7 @@ class Evaluator {
   using TrafficKey = std::tuple<std::int32_t, sim::Accumulation, bool, std::int32_t, std::int32_t,
                                 OnHost>;                                               // words of sharding: ZeRO stage to layers of a unit
   using OrderKey = std::tuple<std::string, std::int32_t, std::int64_t, std::int32_t>;  // schedule, chunks, microbatches, what waits
+  using WalkKey = std::tuple<WorkKey, OrderKey, bool>;                                 // whether hosts begin with the step
 
   bool may_cross() const;
   StepTime with_computing(sim::SimTime step, const PlanCandidate& candidate);
@@ -93,6 +99,8 @@ class Evaluator {
   sim::Bytes least_working();
   sim::SimTime node_time();
   StepTime first_step();
+  sim::SimTime walked_time();        // of its microbatches in their order, whatever is gathered and reduced meanwhile
+  sim::SimTime closed_time();        // with its gathers, and what follows on the microbatches
   bool has_room(double beside = 0);  // whether a step's sums fit on the clock; beside: picoseconds of a microbatch, beyond its layers
   const std::vector<StageTransfers>& transfers();
   const sim::TaskGraph& bare_devices();
@@ -102,9 +110,10 @@ class Evaluator {
   const EndStages& end_weights(const PlanCandidate& candidate, const FirstBounds& bounds);
   const sim::TaskGraph& devices();
   const std::vector<StageWeights>& weights();
-  const std::vector<StageStepPrices>& steps();
+  const Steps& steps();
   const StageOrders& orders();
   const std::vector<PairedActions>& paired();  // of expert_overlap, else none
+  OrderKey order_key() const { return {plan_.schedule, plan_.chunks, plan_.num_pieces(), plan_.percent_waiting()}; }
   WorkKey work_key() const {
     return {plan_.microbatch_size, work_words_, plan_.splits_backward(), plan_.context_algorithm, sim::reduces_each(plan_)};
   }
@@ -143,7 +152,8 @@ class Evaluator {
   std::map<EndKey, EndStages> end_weights_;
   std::map<CutKey, sim::TaskGraph> devices_;
   std::map<WeightsKey, std::vector<StageWeights>> weights_;
-  std::map<StepKey, std::vector<StageStepPrices>> steps_;
+  std::map<StepKey, Steps> steps_;
+  std::map<WalkKey, sim::SimTime> walked_;
   std::map<TrafficKey, Traffic> traffic_;  // kept when the rest is forgotten
   OrderKey orders_of_;
   StageOrders orders_;                 // of the last shape asked for: candidates of one shape follow each other

@@ -11,6 +11,7 @@
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/cost/whole_backwards.h"
+#include "sim/sharding/encoded.h"
 #include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task_graph_builder.h"
 
@@ -148,7 +149,8 @@ ActivationMemory made(const sim::ModelGraph& model, const sim::ParallelPlan& pla
     return made(model, alone);
   }
   const auto whole = [&](const sim::ParallelPlan& of) {
-    return sim::may_be_whole(of) ? Templates(model, of, true).make() : sim::ByLayerKind<LayerMemories>();
+    return sim::may_be_whole(of) || (of.expert_overlap && of.delay_wgrad) ? Templates(model, of, true).make()
+                                                                          : sim::ByLayerKind<LayerMemories>();
   };
   ActivationMemory memory;
   memory.messages_held = sim::habits_of(plan.cluster).held_messages > 0;
@@ -209,6 +211,8 @@ std::vector<StageWeights> stage_weights(const sim::ModelGraph& model, const sim:
         weights.by_layer[slot.layer.position()] += bytes;
         if (is_first) first += bytes;
       }
+      // Codes come first, and what they are decoded to when they have come.
+      if (is_first && is_gathered && bucket.shards > 1 && plan.workload.precision.weight_codec()) first = sim::gather_payload(bucket, plan);
       if (bucket.frozen) continue;
       const Bytes gradients = plan.bytes(sim::Numbers::Gradients, bucket.ready_after) * elements;
       if (bucket.tied) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -127,7 +128,11 @@ class StageWalk {
     if (!keeps_near_ || unit.begin <= chunk.begin || unit.end >= chunk.end) return {};
     return weights_->of_all_shards[unit.begin.position()] / std::int64_t{plan_.mesh.reshard};
   }
-  std::vector<bool> leaves() const { return keeps_near_ || each_pass_ ? std::vector{false, true} : std::vector{false}; }
+  std::span<const bool> leaves() const {
+    static constexpr std::array kBoth{false, true};
+    return std::span(kBoth).first(keeps_near_ || each_pass_ ? 2 : 1);
+  }
+  bool may_be(Run run) const { return pieces_ == 1 ? run.first && run.last : !(run.first && run.last); }
   bool is_head(LayerIndex layer) const { return layer.position() + 1 == weights_->by_layer.size(); }
 
   const sim::ModelGraph& model_;
@@ -235,9 +240,10 @@ StageWalk::Backwards StageWalk::backwards(sim::ChunkIndex index, sim::Microbatch
   Backwards all;
   for (const bool last : {false, true}) {
     for (const bool first : {false, true})
-      for (const bool left : leaves())
-        all.backward[first][last][left] =
-            action(index, ActionKind::Backward, {.first = first, .last = last, .left = left, .whole = whole, .microbatch = microbatch});
+      for (const bool left : leaves()) {
+        const Run run{.first = first, .last = last, .left = left, .whole = whole, .microbatch = microbatch};
+        if (may_be(run)) all.backward[first][last][left] = action(index, ActionKind::Backward, run);
+      }
     if (splits_backward_) all.weight[last] = action(index, ActionKind::Weight, {.last = last, .whole = whole, .microbatch = microbatch});
   }
   return all;
@@ -326,18 +332,32 @@ Bytes StageWalk::peak(const std::vector<sim::StageAction>& order) {
   return most;
 }
 
+// With delay_wgrad weights' gradients that run in turn with their backward's exchanges wait for nothing.
+sim::WholeBackwards whole_backwards(const sim::ParallelPlan& plan, std::span<const std::vector<sim::StageAction>> orders) {
+  if (!plan.expert_overlap || !plan.delay_wgrad || weights_in_turn(plan)) return {plan, orders};
+  std::set<sim::WholeBackwards::Place> whole;
+  for (std::size_t stage = 0; stage < orders.size(); ++stage)
+    for (std::size_t at = 0; at + 1 < orders[stage].size(); ++at) {
+      const sim::StageAction& one = orders[stage][at];
+      const bool in_turn = one.kind == ActionKind::Backward && turn_of(plan, orders[stage], at + 1).begin == at;
+      if (in_turn && orders[stage][at + 1].kind == ActionKind::Weight)
+        whole.insert({sim::StageIndex(static_cast<std::int32_t>(stage)), one.chunk, one.microbatch});
+    }
+  return sim::WholeBackwards(std::move(whole));
+}
+
 }  // namespace
 
 Bytes first_working_memory(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                            const std::vector<sim::StageAction>& order) {
-  const sim::WholeBackwards whole(plan, std::span(&order, 1));
+  const sim::WholeBackwards whole = whole_backwards(plan, std::span(&order, 1));
   return StageWalk(model, plan, activations, nullptr, whole, sim::StageIndex(0)).peak(order);
 }
 
 MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const ActivationMemory& activations,
                          const std::vector<StageWeights>& weights, const StageOrders& orders) {
   MemoryBound bound;
-  const sim::WholeBackwards whole(plan, orders);
+  const sim::WholeBackwards whole = whole_backwards(plan, orders);
   for (std::size_t at = 0; at < weights.size(); ++at) {
     const sim::StageIndex stage(static_cast<std::int32_t>(at));
     const Bytes working = StageWalk(model, plan, activations, &weights[at], whole, stage).peak(orders[at]);

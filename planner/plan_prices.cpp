@@ -204,15 +204,24 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   return price;
 }
 
-Pricer::Lie Pricer::lie(StageIndex stage) const {
+Pricer::Lie Pricer::lie(StageIndex stage, std::initializer_list<MeshAxis> axes) const {
   const sim::GraphDevice& device = devices_.devices()[stage.position()];
   Lie lie{placement_.alike_on_node(device, devices_.fold())};
-  for (const MeshAxis axis : {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertTensor}) {
+  for (const MeshAxis axis : axes) {
     const sim::Slowest slowest = placement_.slowest_group(device, devices_.fold(), axis);
-    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing}) lie.push_back(number);
+    const std::int32_t on_own_links = slowest.rank == device.representative ? 1 : 0;
+    for (const std::int32_t number : {slowest.group.ranks, slowest.group.on_node, slowest.crossing, on_own_links}) lie.push_back(number);
     lie.insert(lie.end(), slowest.group.in_pods.begin(), slowest.group.in_pods.end());
   }
   return lie;
+}
+
+Pricer::Lie Pricer::lie(StageIndex stage) const {
+  return lie(stage, {MeshAxis::Tensor, MeshAxis::Context, MeshAxis::Expert, MeshAxis::ExpertTensor});
+}
+
+Pricer::Lie Pricer::lie_of_buckets(StageIndex stage) const {
+  return lie(stage, {MeshAxis::Data, MeshAxis::ExpertData, MeshAxis::Reshard, MeshAxis::Distant, MeshAxis::Replica, MeshAxis::Embedding});
 }
 
 StageLayerPrices Pricer::layers(StageIndex stage) const {
@@ -257,22 +266,32 @@ std::vector<StageTransfers> Pricer::transfers() const {
   return prices;
 }
 
-BucketPrice Pricer::bucket(StageIndex stage, sim::BucketIndex index) const {
-  return bucket_price(*this, plan_, {devices_.buckets()[stage.position()], stage, index});
+const Pricer::PricedBucket& Pricer::priced(StageIndex stage, sim::BucketIndex index, std::vector<PricedBucket>& known) const {
+  const std::vector<sim::Bucket>& buckets = devices_.buckets()[stage.position()];
+  const sim::Bucket& bucket = buckets[index.position()];
+  const auto alike = std::ranges::find_if(known, [&](const PricedBucket& one) { return take_the_same(model_, *one.bucket, bucket); });
+  if (alike != known.end()) return *alike;
+  PricedBucket& priced = known.emplace_back(PricedBucket{&bucket, bucket_price(*this, plan_, {buckets, stage, index})});
+  for (const sim::BucketSlot& slot : bucket.slots)
+    if (!slot.frozen && is_summed_over_tensor(slot)) {
+      priced.replicated += slot.elements;
+      priced.widest = std::max(priced.widest, plan_.bytes(sim::Numbers::Wire, slot.layer));
+    }
+  return priced;
 }
 
-StageStepPrices Pricer::step(StageIndex stage) const {
+StageStepPrices Pricer::step(StageIndex stage, std::vector<PricedBucket>& known) const {
   StageStepPrices prices;
   std::int64_t replicated = 0;
   sim::Bytes widest{};
   const std::vector<sim::Bucket>& buckets = devices_.buckets()[stage.position()];
   for (std::size_t at = 0; at < buckets.size(); ++at) {
-    prices.buckets.push_back(bucket(stage, sim::BucketIndex(static_cast<std::int32_t>(at))));
-    for (const sim::BucketSlot& slot : buckets[at].slots)
-      if (!slot.frozen && is_summed_over_tensor(slot)) {
-        replicated += slot.elements;
-        widest = std::max(widest, plan_.bytes(sim::Numbers::Wire, slot.layer));
-      }
+    const PricedBucket& one = priced(stage, sim::BucketIndex(static_cast<std::int32_t>(at)), known);
+    prices.buckets.push_back(one.price);
+    prices.buckets.back().ready_after = buckets[at].ready_after;
+    prices.buckets.back().chunk = buckets[at].chunk;
+    replicated += one.replicated;
+    widest = std::max(widest, one.widest);
   }
   const auto task = [&](Phase phase, Operation operation, MeshAxis group, sim::Bytes payload) {
     return price({.key = {.stage = stage, .phase = phase, .operation = operation, .group = group}, .payload = payload});
@@ -293,7 +312,8 @@ bool Pricer::is_summed_over_tensor(const sim::BucketSlot& slot) const {
 
 std::vector<StageStepPrices> Pricer::steps() const {
   std::vector<StageStepPrices> prices;
-  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices.push_back(step(stage));
+  std::map<Lie, std::vector<PricedBucket>> known;
+  for (StageIndex stage{0}; stage.value() < plan_.mesh.pipeline; ++stage) prices.push_back(step(stage, known[lie_of_buckets(stage)]));
   return prices;
 }
 

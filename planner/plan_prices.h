@@ -2,6 +2,8 @@
 // engine uses, so that a price here is never above the engine's time for the same task.
 #pragma once
 
+#include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -35,10 +37,12 @@ struct LinkLoad {
     uplink += more.uplink;
     return *this;
   }
+  bool operator==(const LinkLoad&) const = default;
 };
 struct Exchange {  // a collective of a bucket
   sim::SimTime time{};
   LinkLoad load{};
+  bool operator==(const Exchange&) const = default;
 };
 
 struct BucketPrice {
@@ -61,6 +65,7 @@ struct BucketPrice {
   sim::SimTime weights_gather{};        // stages 1 and 2, and what is persistent: after the update
   sim::SimTime embedding_sum{};         // tied: over the first stage and the copy's
 
+  bool operator==(const BucketPrice&) const = default;
   sim::SimTime reduction(bool each) const { return reduce.time + replica_sum.time + (each ? accumulate : sim::SimTime{}); }
 };
 
@@ -106,6 +111,7 @@ class Pricer {
   PacedTime pace(const sim::Task& task) const { return paced(issued(task)); }  // with what the host does for it
 
  private:
+  Lie lie(sim::StageIndex stage, std::initializer_list<sim::MeshAxis> axes) const;
   IssuedTask issued(sim::Task task) const;
   sim::SimTime held(
       sim::Task task) const;  // of its device; of an exchange that shares its links with equal ones: 0, as that may slow it more
@@ -115,8 +121,16 @@ class Pricer {
   bool may_hide(const sim::Piece& piece) const;  // of a bound: behind what another microbatch computes
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
-  StageStepPrices step(sim::StageIndex stage) const;
-  BucketPrice bucket(sim::StageIndex stage, sim::BucketIndex index) const;
+  struct PricedBucket {
+    const sim::Bucket* bucket;
+    BucketPrice price;
+    std::int64_t replicated = 0;  // elements whose gradients tensor ranks hold parts of
+    sim::Bytes widest{};          // of these, as they travel
+  };
+  Lie lie_of_buckets(sim::StageIndex stage) const;
+  // known: of this stage and others that lie alike, whose equal buckets take the same.
+  StageStepPrices step(sim::StageIndex stage, std::vector<PricedBucket>& known) const;
+  const PricedBucket& priced(sim::StageIndex stage, sim::BucketIndex index, std::vector<PricedBucket>& known) const;
   bool is_summed_over_tensor(const sim::BucketSlot& slot) const;
 
   const sim::ModelGraph& model_;

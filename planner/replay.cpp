@@ -96,7 +96,7 @@ Replay::Replay(const sim::ModelGraph& model, const sim::ParallelPlan& plan, cons
       plan_(plan),
       prices_(prices),
       stream_order_(sim::stream_order(plan)),
-      gathers_(gathers_units(plan)),
+      gathers_(gathers_units(plan) && !prices.steps.front().buckets.empty()),
       reduces_(plan.mesh.copies() > 1),
       reduces_each_(sim::reduces_each(plan)),
       offloads_(plan.offload_optimizer),
@@ -421,7 +421,7 @@ void Replay::finish_gradients() {
   for (ReplayStage& stage : stages_)
     if (const auto sum = sim::at(prices_.steps, stage.index).replicated_sum)
       perform(stage, Stream::Reduce, std::max(stage.computed, stage.host), *sum);
-  if (!plan_.ties_across_stages() || model_.layers.front().parameters.front().frozen) return;
+  if (!plan_.ties_across_stages() || model_.layers.front().parameters.front().frozen || prices_.steps.front().buckets.empty()) return;
   ReplayStage *first = &stages_.front(), *copy = &stages_[plan_.reader_stage().position()];
   SimTime start{}, duration{};
   for (ReplayStage* stage : {first, copy}) {

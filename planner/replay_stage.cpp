@@ -146,7 +146,7 @@ const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
-  const bool gathers = gathers_units(plan);
+  const bool gathers = gathers_units(plan) && !buckets.empty();
   ReplayStage stage;
   stage.index = index.value();
   stage.order = &orders[index.position()];

@@ -289,11 +289,17 @@ bool Search::is_beaten_by_traffic(std::int64_t index) {
 Judgement Search::refined(std::int64_t index) {
   const PlanCandidate one = candidate(index);
   const Judgement before = judgement(index);
-  const auto matters = [&](sim::Bytes memory) { return so_far_.can_matter({.time = before.time, .memory = memory, .index = index}); };
-  Judgement judged = evaluator(index).judge(one, matters);
-  if (judged.verdict == Verdict::Open) judged.time = ranking_.of(evaluator(index).judged_time(judged, one), one);
-  judged.time = std::max(judged.time, before.time);
-  if (judged.verdict == Verdict::Beaten) judged.verdict = so_far_.dismissed({.time = judged.time, .memory = judged.memory, .index = index});
+  const auto ranked = [&](Judgement judged) {
+    judged.time = std::max(before.time, ranking_.of(evaluator(index).judged_time(judged, one), one));
+    judged.memory = std::max(before.memory, judged.memory);
+    return judged;
+  };
+  const auto outcome = [&](const Judgement& judged) { return Outcome{.time = judged.time, .memory = judged.memory, .index = index}; };
+  const auto matters = [&](const Judgement& judged) { return so_far_.can_matter(outcome(ranked(judged))); };
+  const Judgement found = evaluator(index).judge(one, matters);
+  if (found.verdict == Verdict::Illegal || found.verdict == Verdict::NotRunnable) return {.verdict = found.verdict, .time = before.time};
+  Judgement judged = ranked(found);
+  if (judged.verdict == Verdict::Beaten) judged.verdict = so_far_.dismissed(outcome(judged));
   return judged;
 }
 

@@ -26,9 +26,21 @@ CachingAllocator::Place CachingAllocator::add(const Block& block) {
   return place;
 }
 
+// Into the pool of free blocks, and out of it.
+void CachingAllocator::put(Place place) {
+  Pool& pool = pool_of(blocks_[place]);
+  const Free key = key_of(blocks_[place], place);
+  pool.insert(std::ranges::lower_bound(pool, key), key);
+}
+
+void CachingAllocator::pull(Place place) {
+  Pool& pool = pool_of(blocks_[place]);
+  pool.erase(std::ranges::lower_bound(pool, key_of(blocks_[place], place)));
+}
+
 std::optional<CachingAllocator::Place> CachingAllocator::find(Bytes size, std::int32_t stream, bool is_small) {
   Pool& pool = pools_[is_small ? 0 : 1];
-  auto found = pool.lower_bound({stream, size, std::numeric_limits<std::int64_t>::min(), 0});
+  auto found = std::ranges::lower_bound(pool, Free{stream, size, std::numeric_limits<std::int64_t>::min(), 0});
   if (found == pool.end() || std::get<0>(*found) != stream) return std::nullopt;
   // The end of a segment that grows counts as large as it may get: any other comes before it.
   const auto end = is_expandable_ ? ends_.find({stream, is_small}) : ends_.end();
@@ -71,7 +83,7 @@ CachingAllocator::Place CachingAllocator::grown(Bytes more, std::int32_t stream,
   }
   const Place last = end->second;
   if (blocks_[last].is_free) {
-    pool_of(blocks_[last]).erase(key_of(blocks_[last], last));
+    pull(last);
     blocks_[last].size += more;
     return last;
   }
@@ -84,17 +96,14 @@ CachingAllocator::Place CachingAllocator::grown(Bytes more, std::int32_t stream,
 
 void CachingAllocator::flush() {
   for (Pool& pool : pools_)
-    for (auto at = pool.begin(); at != pool.end();) {
-      const Place place = std::get<3>(*at);
+    std::erase_if(pool, [&](const Free& free) {
+      const Place place = std::get<3>(free);
       const Block& block = blocks_[place];
-      if (block.before || block.behind || is_expandable_) {
-        ++at;
-        continue;
-      }
+      if (block.before || block.behind || is_expandable_) return false;
       reserved_ -= block.size;
       unused_.push_back(place);
-      at = pool.erase(at);
-    }
+      return true;
+    });
 }
 
 void CachingAllocator::split(Place place, Bytes size) {
@@ -107,7 +116,7 @@ void CachingAllocator::split(Place place, Bytes size) {
   if (rest.behind) blocks_[*rest.behind].before = behind;
   blocks_[place].size = size;
   blocks_[place].behind = behind;
-  pool_of(rest).insert(key_of(rest, behind));
+  put(behind);
   move_end(place, behind);
 }
 
@@ -144,17 +153,16 @@ void CachingAllocator::join(Place first, Place second) {
 
 void CachingAllocator::give_back(Place place) {
   blocks_[place].is_free = true;
-  Pool& pool = pool_of(blocks_[place]);
   if (const auto behind = blocks_[place].behind; behind && blocks_[*behind].is_free) {
-    pool.erase(key_of(blocks_[*behind], *behind));
+    pull(*behind);
     join(place, *behind);
   }
   if (const auto before = blocks_[place].before; before && blocks_[*before].is_free) {
-    pool.erase(key_of(blocks_[*before], *before));
+    pull(*before);
     join(*before, place);
     place = *before;
   }
-  pool.insert(key_of(blocks_[place], place));
+  put(place);
 }
 
 }  // namespace sim

@@ -18,7 +18,6 @@
 #include <limits>
 #include <map>
 #include <optional>
-#include <set>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -49,9 +48,11 @@ class CachingAllocator {
     std::optional<Place> before = {}, behind = {};  // in its segment
   };
   using Free = std::tuple<std::int32_t, Bytes, std::int64_t, Place>;  // stream, size, address
-  using Pool = std::set<Free>;
+  using Pool = std::vector<Free>;                                     // in order: few are free at once
 
   Pool& pool_of(const Block& block) { return pools_[block.is_small ? 0 : 1]; }
+  void put(Place place);
+  void pull(Place place);
   static Free key_of(const Block& block, Place place) { return {block.stream, block.size, block.address, place}; }
   std::optional<Place> find(Bytes size, std::int32_t stream, bool is_small);
   std::optional<Place> segment(Bytes size, std::int32_t stream, bool is_small);

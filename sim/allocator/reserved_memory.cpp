@@ -106,17 +106,25 @@ ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan
   return most;
 }
 
-ReservedMemory reserved_memory(const ParallelPlan& whole, StageIndex stage) {
-  const ParallelPlan plan = with_few_microbatches(whole, stage);
-  const ModelGraph model = make_model_graph(plan);
-  const TaskGraph graph = lower(model, plan);
+AllocatorReplay::Lowered::Lowered(ParallelPlan few) : plan(std::move(few)), model(make_model_graph(plan)), graph(lower(model, plan)) {}
+
+ReservedMemory AllocatorReplay::reserved(StageIndex stage) {
+  ParallelPlan few = with_few_microbatches(plan_, stage);
+  const std::int64_t samples = few.workload.global_batch;
+  const auto& [plan, model, graph] = lowered_.try_emplace(samples, std::move(few)).first->second;
   const auto device = std::ranges::find(graph.devices(), stage, &GraphDevice::stage);
   return reserved_memory(model, plan, graph, DeviceId(static_cast<std::int32_t>(device - graph.devices().begin())));
 }
 
+Bytes AllocatorReplay::held(StageIndex stage, const MemoryBreakdown& at_peak) {
+  if (device_allocator(habits_of(plan_.cluster)) != DeviceAllocator::Segments) return memory_beside(plan_, at_peak).pool;
+  return reserved(stage).cached();
+}
+
+ReservedMemory reserved_memory(const ParallelPlan& plan, StageIndex stage) { return AllocatorReplay(plan).reserved(stage); }
+
 Bytes held_by_allocator(const ParallelPlan& plan, StageIndex stage, const MemoryBreakdown& at_peak) {
-  if (device_allocator(habits_of(plan.cluster)) != DeviceAllocator::Segments) return memory_beside(plan, at_peak).pool;
-  return reserved_memory(plan, stage).cached();
+  return AllocatorReplay(plan).held(stage, at_peak);
 }
 
 }  // namespace sim

@@ -5,6 +5,10 @@
 // Held against PyTorch's own allocator, fed with what PyTorch itself allocates on fake tensors (tests/oracles).
 #pragma once
 
+#include <cstdint>
+#include <map>
+
+#include "sim/model/model_graph.h"
 #include "sim/plan/parallel_plan.h"
 #include "sim/task_graph/task_graph.h"
 #include "sim/timeline/timeline.h"
@@ -18,8 +22,26 @@ struct ReservedMemory {
 // Nothing where no caching allocator is modelled: on a CPU, in other frameworks.
 ReservedMemory reserved_memory(const ModelGraph& model, const ParallelPlan& plan, const TaskGraph& graph, DeviceId device);
 ReservedMemory reserved_memory(const ParallelPlan& plan, StageIndex stage);
-// What the allocator holds beside tensors: as replayed with segments. With segments that grow, and in other frameworks, what memory_beside states: published
-// peaks of torchtitan are 2.7 % from it, and 5.2 % from a replay.
+
+// Of several stages of a plan, which must outlive it: those that are replayed with equally many microbatches share what is lowered.
+class AllocatorReplay {
+ public:
+  explicit AllocatorReplay(const ParallelPlan& plan) : plan_(plan) {}
+  ReservedMemory reserved(StageIndex stage);
+  // What the allocator holds beside tensors: as replayed with segments. With segments that grow, and in other frameworks, what memory_beside states: published
+  // peaks of torchtitan are 2.7 % from it, and 5.2 % from a replay.
+  Bytes held(StageIndex stage, const MemoryBreakdown& at_peak);
+
+ private:
+  struct Lowered {
+    explicit Lowered(ParallelPlan few);
+    ParallelPlan plan;
+    ModelGraph model;
+    TaskGraph graph;
+  };
+  const ParallelPlan& plan_;
+  std::map<std::int64_t, Lowered> lowered_;  // by the samples of a step
+};
 Bytes held_by_allocator(const ParallelPlan& plan, StageIndex stage, const MemoryBreakdown& at_peak);
 
 }  // namespace sim

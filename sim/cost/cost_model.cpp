@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <unordered_map>
+#include <utility>
 
 #include "sim/cost/document_load.h"
 #include "sim/cost/task_prices.h"
@@ -92,6 +94,8 @@ struct CostModel::State {
   std::optional<DocumentLoads> documents;
   double travels = 1;  // of keys and values: where documents have context degrees of their own, short ones stay with a rank
   std::unordered_map<CostKey, TaskCost, CostKeyHash> known;
+  std::map<std::pair<DeviceId, MeshAxis>, Slowest> groups;  // that many tasks meet in
+  std::map<DeviceId, std::int32_t> alike_on_node;
 };
 
 // What a layer's exchange takes follows from the layer, too: its numbers, whether the host waits behind it, the weight gradients that run beside it.
@@ -180,7 +184,9 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
     take(cost, prices.receive(task.key, task.payload, pair.group), pair, placement);
     return cost;
   }
-  const Slowest group = placement.slowest_group(device, graph.fold(), task.key.group);
+  const auto [known_group, is_new] = groups.try_emplace({task.device, task.key.group});
+  if (is_new) known_group->second = placement.slowest_group(device, graph.fold(), task.key.group);
+  const Slowest& group = known_group->second;
   const auto parts = task.bucket.exists() ? prices.parts_of(task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()])
                                           : CollectiveShape::Parts{};
   const Bytes payload = task.key.operation == Operation::RingHop ? scaled(task.payload, travels) : task.payload;
@@ -204,7 +210,9 @@ TaskCost CostModel::State::price(const Task& task, const TaskGraph& graph) {
   TaskCost cost = is_communication(task.key.operation) ? communicate(task, graph) : compute(task, graph);
   const GraphDevice& device = graph.devices()[task.device.position()];
   if (cost.duration.count() <= 0) return cost;
-  use(cost, prices.placement().cores(device.representative), prices.core_share(), prices.placement().alike_on_node(device, graph.fold()));
+  const auto [beside, is_new] = alike_on_node.try_emplace(task.device);
+  if (is_new) beside->second = prices.placement().alike_on_node(device, graph.fold());
+  use(cost, prices.placement().cores(device.representative), prices.core_share(), beside->second);
   share_device(cost, task, device.representative);
   return cost;
 }

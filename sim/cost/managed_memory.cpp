@@ -7,8 +7,9 @@ namespace sim {
 
 Bytes managed_bytes(const ParallelPlan& plan, const Bucket& bucket) {
   if (!plan.paged_optimizer || bucket.frozen) return {};
-  const ParallelPlan& seen = plan.is_full(bucket.ready_after) ? in_full_precision(plan) : plan;
-  return moment_bytes_per_element(seen.workload, habits_of(plan.cluster)) * stepped_elements(bucket, plan);
+  Workload seen = plan.workload;
+  if (plan.is_full(bucket.ready_after)) seen.precision = Precision::Fp32;
+  return moment_bytes_per_element(seen, habits_of(plan.cluster)) * stepped_elements(bucket, plan);
 }
 
 Seconds paging_time(const ParallelPlan& plan, const Bucket& bucket) {

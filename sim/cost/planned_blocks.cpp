@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <deque>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -63,7 +62,7 @@ class BlockList {
       }
   }
 
-  using Open = std::map<Place, std::deque<std::size_t>>;
+  using Open = std::map<Place, std::vector<std::size_t>>;
   Open::iterator first_of(Place own, std::ptrdiff_t equal) {
     std::fill(own.begin() + equal, own.end(), -1);
     return open_.lower_bound(own);
@@ -84,13 +83,13 @@ class BlockList {
   }
 
   // The oldest first. Returns what is still to be freed.
-  Bytes free_in(std::deque<std::size_t>& open, Bytes amount, SimTime time) {
-    while (amount > Bytes(0) && !open.empty()) {
-      MemoryBlock& block = blocks_[open.front()];
+  Bytes free_in(std::vector<std::size_t>& open, Bytes amount, SimTime time) {
+    auto oldest = open.begin();
+    for (; amount > Bytes(0) && oldest != open.end(); ++oldest) {
+      MemoryBlock& block = blocks_[*oldest];
       if (block.size <= amount) {
         amount -= block.size;
         block.freed = time;
-        open.pop_front();
         continue;
       }
       MemoryBlock part = block;
@@ -99,7 +98,9 @@ class BlockList {
       part.freed = time;
       amount = Bytes(0);
       blocks_.push_back(part);
+      break;
     }
+    open.erase(open.begin(), oldest);
     return amount;
   }
 

@@ -451,7 +451,10 @@ std::span<const Operator> operators_run(std::span<const Operator> operators, con
 }  // namespace
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task) {
-  const std::vector<Piece> pieces = pieces_of(model, plan, task.layer, task.phase);
+  return kernels_of(model, plan, task, pieces_of(model, plan, task.layer, task.phase));
+}
+
+TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task, const std::vector<Piece>& pieces) {
   const Parts parts = parts_of(pieces, task.operation);
   const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
   Writer writer(model, plan, task, operators);
@@ -471,8 +474,9 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
   return {std::move(writer).take(), CallKind::Forward};
 }
 
-TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
-  const std::optional<Piece> piece = piece_of(model, plan, exchange);
+TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange,
+                                    const std::vector<Piece>& pieces) {
+  const std::optional<Piece> piece = piece_among(pieces, exchange);
   if (!piece) return {};
   const SegmentGraph& segment = sim::at(model.layer(exchange.layer).segments, piece->parts.segment);
   if (sim::at(segment.meets, piece->parts.first).meeting != Meeting::Enter) return {};

@@ -7,6 +7,7 @@
 #include "sim/cost/document_load.h"
 #include "sim/cost/kernel_prices.h"
 #include "sim/plan/parallel_plan.h"
+#include "sim/task_graph/layer_tasks.h"
 #include "sim/task_graph/task.h"
 
 namespace sim {
@@ -26,9 +27,12 @@ struct LayerTask {
   MicrobatchIndex microbatch{};
 };
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task);
+// pieces: of its layer and phase, for whoever asks for many of its tasks.
+TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task, const std::vector<Piece>& pieces);
 
 // Weight gradients of the products whose input's gradient tensor ranks sum or scatter by that task of a backward; none of another exchange.
-TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange);
+TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange,
+                                    const std::vector<Piece>& pieces);
 
 // Tasks on flat buffers: Accumulate, NormPart, Update.
 struct Elements {

@@ -41,7 +41,7 @@ bool gathers_in_eight(const ModelGraph& model, const ParallelPlan& plan, const T
   if (key.group != MeshAxis::Tensor || key.operation != Operation::AllGather || !gathers_scaled(plan) || plan.is_unscaled(key.layer))
     return false;
   if (plan.workload.precision.unscaled_parts().none()) return true;
-  const std::optional<Piece> piece = piece_of(model, plan, key);
+  const std::optional<Piece> piece = piece_among(pieces_of(model, plan, key.layer, key.phase), key);
   return piece && std::ranges::any_of(sim::at(model.layer(key.layer).segments, piece->parts.segment).operators, [](const Operator& op) {
            return op.kind == OperatorKind::Linear && op.experts == 0 && op.adapter == AdapterPart::None && !op.unscaled;
          });
@@ -91,6 +91,12 @@ SimTime TaskPrices::corrected(const TaskKey& key, Seconds time) const {
   return on_the_clock(time);
 }
 
+const std::vector<Piece>& TaskPrices::pieces(LayerIndex layer, Phase phase) const {
+  const auto [known, is_new] = pieces_.try_emplace({model_.kind(layer), phase});
+  if (is_new) known->second = pieces_of(model_, plan_, layer, phase);
+  return known->second;
+}
+
 Work TaskPrices::work_of(const TaskKernels& kernels) const {
   Work work;
   for (const KernelCall& call : kernels.calls) work += modelled_->work(call);
@@ -120,7 +126,7 @@ Seconds TaskPrices::gathered_logits(const TaskKernels& kernels) {
 // Of a unit in full precision, where it reads or hands on what others have in theirs. A copy reads and writes its bytes.
 Seconds TaskPrices::cast_of(const LayerTask& task) const {
   if (task.phase == Phase::Weight) return Seconds(0);
-  const Ends ends = ends_of(model_, task.layer, sim::parts_of(pieces_of(model_, plan_, task.layer, task.phase), task.operation));
+  const Ends ends = ends_of(model_, task.layer, sim::parts_of(pieces(task.layer, task.phase), task.operation));
   const bool again =
       task.phase == Phase::Recompute;  // from an input of a block, up to what nobody reads; of modules from what is cast already
   const bool reads = ends.reads && !plan_.reads_full(task.layer) && (!again || plan_.recompute == Recompute::Full),
@@ -137,7 +143,7 @@ TaskPrices::Computation TaskPrices::layer_task(const LayerTask& task) {
     if (plan_.is_full(task.layer)) price.duration += corrected({.phase = task.phase, .operation = task.operation}, cast_of(task));
     return price;
   }
-  const TaskKernels kernels = kernels_of(model_, plan_, task);
+  const TaskKernels kernels = kernels_of(model_, plan_, task, pieces(task.layer, task.phase));
   const TaskKey key{.phase = task.phase, .operation = task.operation};
   if (!modelled_)
     return {.duration = corrected(key, sum_of(kernels)),
@@ -255,7 +261,7 @@ double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
   const bool is_issued_first =
       plan_.cluster.software.overlap_input_gradient && !plan_.splits_backward() && !plan_.delays_weights(key.layer, key.microbatch);
   if (!is_issued_first || key.group != MeshAxis::Tensor || key.phase != Phase::Backward) return 1;
-  const Seconds hidden = sum_of(weight_gradients_beside(model_, plan_, key));
+  const Seconds hidden = sum_of(weight_gradients_beside(model_, plan_, key, pieces(key.layer, key.phase)));
   const double kept = common_behavior().exchange_processors / plan_.cluster.hardware.kernels->multiprocessors;
   return hidden.count() <= 0 ? 1 : std::clamp(1 - hidden / time, std::min(1.0, kept), 1.0);
 }

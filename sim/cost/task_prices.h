@@ -2,10 +2,12 @@
 // cost becomes clock time.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sim/clock/host_clock.h"
@@ -63,6 +65,7 @@ class TaskPrices {
   };
   ExpertExchange expert_exchange() const;
   double stepped_tensors(const Bucket& bucket) const;
+  const std::vector<Piece>& pieces(LayerIndex layer, Phase phase) const;
   Seconds sum_of(const TaskKernels& kernels) const;
   Work work_of(const TaskKernels& kernels) const;
   double exposed_beside(const TaskKey& key, Seconds time) const;
@@ -81,9 +84,10 @@ class TaskPrices {
   KernelPrices kernels_;
   std::optional<ModelledKernels> modelled_;  // where the profile describes kernels and nothing was measured
   CollectivePrices collectives_;
-  double pace_;                     // of everything, as far as runs were learned from
-  HostClock host_;                  // of a GPU; a CPU rank is its own host
-  bool weights_on_drives_ = false;  // of the rank, all
+  mutable std::map<std::pair<LayerKind, Phase>, std::vector<Piece>> pieces_;  // as far as they were asked for
+  double pace_;                                                               // of everything, as far as runs were learned from
+  HostClock host_;                                                            // of a GPU; a CPU rank is its own host
+  bool weights_on_drives_ = false;                                            // of the rank, all
   struct Apart;
   std::unique_ptr<Apart> apart_;  // of units in a precision of their own, where the plan has some
 };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,8 +13,8 @@ namespace sim {
 
 class Rules {
  public:
-  void must(bool holds, std::string where, std::string problem, std::string remedy) {
-    if (!holds) found_.push_back({std::move(where), std::move(problem), std::move(remedy)});
+  void must(bool holds, std::string_view where, std::string_view problem, std::string_view remedy) {
+    if (!holds) found_.push_back({std::string(where), std::string(problem), std::string(remedy)});
   }
   bool clean() const { return found_.empty(); }
   std::vector<Violation> take() && { return std::move(found_); }

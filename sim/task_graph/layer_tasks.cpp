@@ -186,8 +186,7 @@ std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, 
   }
 }
 
-std::optional<Piece> piece_of(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange) {
-  const std::vector<Piece> pieces = pieces_of(model, plan, exchange.layer, exchange.phase);
+std::optional<Piece> piece_among(const std::vector<Piece>& pieces, const TaskKey& exchange) {
   const auto piece = std::ranges::find_if(pieces, [&](const Piece& one) {
     return one.operation == exchange.operation && one.group == exchange.group && one.sequence == exchange.sequence && !one.within;
   });

@@ -73,7 +73,7 @@ std::vector<Piece> recompute_pieces(const ModelGraph& model, const ParallelPlan&
 bool ends_recompute(const std::vector<Piece>& recomputed, bool is_by_module, Operation operation);
 
 std::vector<Piece> pieces_of(const ModelGraph& model, const ParallelPlan& plan, LayerIndex layer, Phase phase);
-std::optional<Piece> piece_of(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange);  // none: of another kind
+std::optional<Piece> piece_among(const std::vector<Piece>& pieces, const TaskKey& exchange);  // none: the task is no exchange of these
 // The computation of that name, among equal ones the sequence-th, which must be there.
 Parts parts_of(const std::vector<Piece>& pieces, Operation operation, std::int32_t sequence = 0);
 

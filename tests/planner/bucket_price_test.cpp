@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/planner/every_plan.h"
+#include "tests/sim/cost/random_plans.h"
 
 namespace planner {
 namespace {
@@ -52,6 +53,31 @@ TEST(BucketPrice, WhatTheDeviceStepsIsNotTheHosts) {
   EXPECT_LT(some.update.time, all.update.time);
   EXPECT_LT(some.to_host, all.to_host);
   EXPECT_LT(some.to_device, all.to_device);
+}
+
+// What a bucket takes is looked up among equal ones of stages that lie alike: it is what it takes by itself, whatever the plan.
+TEST(BucketPrice, IsThatOfEqualBucketsOfStagesThatLieAlike) {
+  const std::vector<sim::SoftwareStack> programs = all_sorts_of_programs();
+  sim::testing::PlanGenerator generator(11);
+  std::int64_t buckets = 0, alike = 0;
+  for (int drawn = 0; drawn < 1500; ++drawn) {
+    const sim::ParallelPlan plan = generator.next_of_programs(drawn % 4 > 0 ? sim::DeviceKind::Gpu : sim::DeviceKind::Cpu, programs);
+    const sim::ModelGraph model = make_model_graph(plan);
+    const sim::TaskGraph devices = devices_of(model, plan);
+    const Pricer pricer(model, plan, devices);
+    const std::vector<StageStepPrices> steps = pricer.steps();
+    for (sim::StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
+      const std::vector<sim::Bucket>& own = devices.buckets()[stage.position()];
+      for (std::size_t at = 0; at < own.size(); ++at) {
+        const sim::BucketIndex index(static_cast<std::int32_t>(at));
+        EXPECT_EQ(steps[stage.position()].buckets[at], bucket_price(pricer, plan, {own, stage, index})) << sim::testing::describe(plan);
+        alike += take_the_same(model, own[at], devices.buckets().front().front()) ? 1 : 0;
+        ++buckets;
+      }
+    }
+  }
+  EXPECT_GT(alike, 1000);
+  EXPECT_LT(alike, buckets / 2);
 }
 
 }  // namespace

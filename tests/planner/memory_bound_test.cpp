@@ -113,6 +113,30 @@ TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfRandomPlansOfPrograms) {
   EXPECT_GT(sending, 100);
 }
 
+// The words that both are about are drawn seldom: units that come as codes, and weights' gradients in turn with exchanges in an order that has halves apart.
+TEST(MemoryBound, IsNeverAboveTheSimulatedPeakOfCodedGathersAndOfHalvesInTurn) {
+  const std::vector<sim::SoftwareStack> programs = all_sorts_of_programs();
+  std::vector<sim::Violation> wrong;
+  const sim::PrecisionPolicy coded = sim::parse_precision_policy("bf16 gathers=int8", wrong);
+  ASSERT_TRUE(wrong.empty());
+  sim::testing::PlanGenerator generator(6);
+  std::int32_t gathering = 0, in_turn = 0;
+  for (int drawn = 0; drawn < 6000; ++drawn) {
+    sim::ParallelPlan plan = generator.next_of_programs(sim::DeviceKind::Gpu, programs);
+    const bool gathers = plan.zero_stage == 3, pairs = plan.placement() == sim::ChunkPlacement::V && plan.mesh.expert > 1;
+    if (gathers) plan.workload.precision = coded;
+    if (pairs) plan.schedule = "dualpipev", plan.recompute = sim::Recompute::None, plan.expert_overlap = plan.delay_wgrad = true;
+    if (!(gathers || pairs) || has_empty_part(plan) || !violations(plan).empty()) continue;
+    const sim::ModelGraph model = make_model_graph(plan);
+    EXPECT_LE(bound_of(model, plan).peak.value(), simulate(model, plan).peak_memory.value())
+        << sim::testing::describe(plan) << " by " << plan.cluster.software.name;
+    gathering += gathers ? 1 : 0;
+    in_turn += pairs ? 1 : 0;
+  }
+  EXPECT_GT(gathering, 300);
+  EXPECT_GT(in_turn, 5);
+}
+
 // Of torch's stages the first part's backwards run as one, those behind it keep what autograd saved until the weights' half.
 TEST(MemoryBound, KnowsWhatWaitsForTheWeightsHalf) {
   const sim::SoftwareStack program = sim::load_software("torchtitan");
