@@ -477,22 +477,20 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange,
                                     const std::vector<Piece>& pieces) {
   const std::optional<Piece> piece = piece_among(pieces, exchange);
-  if (!piece) return {};
-  const SegmentGraph& segment = sim::at(model.layer(exchange.layer).segments, piece->parts.segment);
-  if (sim::at(segment.meets, piece->parts.first).meeting != Meeting::Enter) return {};
-  Writer writer(model, plan, {exchange.layer, exchange.phase, exchange.operation}, segment.operators);
-  for (const Operator& op : segment.operators)
+  const SegmentGraph* const of = piece ? &sim::at(model.layer(exchange.layer).segments, piece->parts.segment) : nullptr;
+  if (of == nullptr || sim::at(of->meets, piece->parts.first).meeting != Meeting::Enter) return {};
+  Writer writer(model, plan, {exchange.layer, exchange.phase, exchange.operation}, of->operators);
+  for (const Operator& op : of->operators)
     if (op.part == piece->parts.first + 1 && op.split == TensorSplit::Rows) writer.weight_gradient(op);
   return {std::move(writer).take(), CallKind::Backward};
 }
 
 TaskKernels flat_kernels(const ParallelPlan& plan, Operation operation, Elements elements) {
-  const bool is_adam = moments_of(plan.workload.optimizer) == 2;  // as many bytes
   KernelCall call{.shape = {elements.value}};
   switch (operation) {
     case Operation::Accumulate: call = {Kernel::ResidualForward, {elements.value, 1}}; break;
     case Operation::NormPart: call.kernel = Kernel::SquaredNorm; break;
-    default: call.kernel = is_adam ? Kernel::AdamW : Kernel::Sgd; break;
+    default: call.kernel = moments_of(plan.workload.optimizer) == 2 ? Kernel::AdamW : Kernel::Sgd; break;  // as many bytes
   }
   if (elements.orthogonalized == 0) return {{call}, CallKind::Plain};
   const std::int64_t side = std::llround(std::cbrt(elements.orthogonalized / 2));  // of one product that takes as many flops
