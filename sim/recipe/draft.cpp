@@ -219,10 +219,10 @@ bool Value::boolean() const {
         {unknowns_in(text).front(), "is not set in the file: options that it holds are not read", "give --set for it"});
     return true;
   }
+  constexpr std::string_view kTrue = "true yes on 1 t y", kFalse = "false no off 0 f n null none";
   text = in_lower_case(std::move(text));
-  if (has_name("true yes on 1 t y", text)) return true;
-  if (!has_name("false no off 0 f n null none", text))
-    wrong(fmt::format("is '{}', which is neither true nor false", setting_.value), "write true or false");
+  if (has_name(kTrue, text)) return true;
+  if (!has_name(kFalse, text)) wrong(fmt::format("is '{}', which is neither true nor false", setting_.value), "write true or false");
   return false;
 }
 
