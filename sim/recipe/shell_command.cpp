@@ -234,12 +234,12 @@ std::vector<std::string> names_that_are_read(const std::vector<std::string>& wor
   const bool prints = words.size() > 2 && words[0] == "printf" && words[1] == "-v";
   if (prints) return {words[2]};
   std::vector<std::string> names;
-  if (words[0] != "read" && words[0] != "mapfile" && words[0] != "readarray") return names;
-  constexpr std::string_view kWithValue[] = {"-d", "-n", "-N", "-p", "-t", "-u", "-i", "-O", "-C", "-c"};
-  for (std::size_t at = 1; at < words.size(); ++at) {
-    const bool is_value = std::ranges::find(kWithValue, words[at - 1]) != std::end(kWithValue);
-    if (!words[at].starts_with("-") && !is_value && std::ranges::all_of(words[at], is_name_character)) names.push_back(words[at]);
-  }
+  const bool is_list = words[0] == "mapfile" || words[0] == "readarray";
+  if (words[0] != "read" && !is_list) return names;
+  const std::string_view with_value = is_list ? "-d -n -O -s -u -C -c" : "-d -n -N -p -t -u -i";
+  for (std::size_t at = 1; at < words.size(); ++at)
+    if (!words[at].starts_with("-") && !has_name(with_value, words[at - 1]) && std::ranges::all_of(words[at], is_name_character))
+      names.push_back(words[at]);
   return names;
 }
 
