@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "sim/recipe/program.h"
 #include "sim/recipe/shell_script.h"
 
 namespace sim {
