@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <sstream>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,7 @@ namespace sim {
 namespace {
 
 constexpr std::size_t kMostListed = 10 * kMostSettings;
+constexpr std::size_t kMostDocuments = 1'000;
 constexpr int kDeepestYaml = 16;  // an alias may name what it stands in
 
 class YamlReader {
@@ -163,10 +165,31 @@ auto with_place_of_error(const std::string& file, const Read& read) {
   }
 }
 
-// Without those that hold nothing, as behind a last line of ---.
-std::vector<YAML::Node> documents_of(const std::string& text) {
-  std::vector<YAML::Node> documents = YAML::LoadAll(text);
-  std::erase_if(documents, [](const YAML::Node& one) { return !one.IsDefined() || one.IsNull(); });
+// A line of --- begins a document and one of ... ends it, whatever stands there: YAML::LoadAll may go round on a broken one for ever. Those that hold nothing
+// are left out; lines keep their numbers.
+std::vector<std::string> documents_of(const std::string& text) {
+  const auto marks = [](const std::string& line, std::string_view mark) {
+    return line.starts_with(mark) && (line.size() == mark.size() || std::isspace(static_cast<unsigned char>(line[mark.size()])) != 0);
+  };
+  std::vector<std::string> documents;
+  std::string document;
+  std::size_t number = 0;
+  bool holds = false;
+  const auto end = [&](std::size_t next_line) {
+    if (holds) documents.push_back(std::move(document));
+    document.assign(next_line, '\n');
+    holds = false;
+  };
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); ++number) {
+    if (marks(line, "---")) end(number);
+    const std::size_t first = line.find_first_not_of(" \t\r", marks(line, "---") ? 3 : 0);
+    holds = holds || (first != std::string::npos && line[first] != '#' && line[first] != '%' && !marks(line, "..."));
+    if (holds || marks(line, "---")) document += line;
+    document += '\n';
+    if (marks(line, "...")) end(number + 1);
+  }
+  end(number);
   return documents;
 }
 
@@ -214,7 +237,9 @@ const YamlTree* YamlTree::find(std::string_view name) const {
 std::vector<YamlTree> yaml_trees(const std::string& text, const std::string& file) {
   return with_place_of_error(file, [&] {
     std::vector<YamlTree> trees;
-    for (const YAML::Node& root : YAML::LoadAll(text)) trees.push_back(tree_of(root, YamlReader(file), 0));
+    const std::vector<std::string> documents = documents_of(text);
+    if (documents.size() > kMostDocuments) YamlReader(file).refuse(fmt::format("holds more than {} documents", kMostDocuments));
+    for (const std::string& one : documents) trees.push_back(tree_of(YAML::Load(one), YamlReader(file), 0));
     return trees;
   });
 }
@@ -222,9 +247,9 @@ std::vector<YamlTree> yaml_trees(const std::string& text, const std::string& fil
 RecipeSettings read_yaml_as_it_stands(const std::string& text, const std::string& file) {
   return with_place_of_error(file, [&] {
     YamlReader reader(file);
-    const std::vector<YAML::Node> documents = documents_of(text);
+    const std::vector<std::string> documents = documents_of(text);
     if (documents.size() > 1) reader.refuse(fmt::format("holds {} documents, between lines of ---", documents.size()));
-    const YAML::Node root = documents.empty() ? YAML::Node() : documents.front();
+    const YAML::Node root = documents.empty() ? YAML::Node() : YAML::Load(documents.front());
     if (!root.IsMap()) reader.refuse("is no YAML of names and values");
     reader.take("", root, 0);
     return std::move(reader.settings);

@@ -82,5 +82,15 @@ TEST(YamlForm, AScriptBeginsOtherwise) {
     EXPECT_FALSE(begins_as_yaml(text)) << text;
 }
 
+// yaml-cpp reads some broken documents as endlessly many.
+TEST(YamlForm, DocumentsEnd) {
+  for (const std::string text : {"a: [1\n]]\n}", "- a\n---\n}\n", "a: {b\n--- {\n}: ]", "a: 1\n}", "\"a\nb: ]\n---\n]"})
+    EXPECT_THROW(yaml_trees(text, "given"), InputError);
+  EXPECT_EQ(yaml_trees("%YAML 1.2\n---\na: 1\n...\n# nothing\n---\nb: 2\n---\n", "given").size(), 2u);
+  EXPECT_EQ(yaml_trees("a: |\n  text\n  ---\nb: 2\n", "given").size(), 1u) << "within a text";
+  EXPECT_THAT([] { yaml_trees("a: 1\n...\n---\nb: 2\n c: [\n", "given"); },
+              ::testing::ThrowsMessage<InputError>(::testing::HasSubstr("line 5")));
+}
+
 }  // namespace
 }  // namespace sim
