@@ -102,9 +102,7 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
           is_scaled(format) ? 3.0 : 1.0};
 }
 
-Work KernelClock::half_product(const MatrixShape& shape) const {
-  return product(shape, is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format);
-}
+Work KernelClock::half_product(const MatrixShape& shape) const { return product(shape, unscaled(setting_.format)); }
 
 // Together they reach the rate of a single product.
 Work KernelClock::grouped(const MatrixShape& shape, ExpertDispatch dispatch, double cast_operands) const {
@@ -143,7 +141,7 @@ Work KernelClock::flash(const AttentionShape& shape, bool backward) const {
   const bool first = setting_.attention == AttentionKernel::Flash1;  // faster with narrow heads, and full sooner
   const double length = (shape.causal ? 2 : 3) * shape.keys * (first ? device_.behavior.flash1_length_gain : 1.0);
   const double dim = first && shape.key_dim < 96 ? device_.behavior.flash1_narrow_gain : 1.0;
-  const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
+  const NumberFormat format = unscaled(setting_.format);
   const double rate =
       device_.matrix_peak(format).value() * flash_share() * stack_.attention_gain * dim * length / (length + device_.behavior.flash_tokens);
   const double narrow = first ? 0 : exponentials_waited_for(shape);
@@ -163,7 +161,7 @@ Work KernelClock::selective_scan(const Scan& scan, bool backward, double streami
 // A kernel after the other, of which each waits for few bytes at a time: at no rate of a product, and at a part of the memory's.
 Work KernelClock::scan(const Scan& scan, bool backward) const {
   const Bytes size(static_cast<std::int64_t>(element()));
-  const NumberFormat format = is_scaled(setting_.format) ? NumberFormat::Bf16 : setting_.format;
+  const NumberFormat format = unscaled(setting_.format);
   const double flops = scan_flops(scan).value() * (backward ? kScanBackwardFlops : 1),
                moved = static_cast<double>(scan_bytes(scan, size).value()) * (backward ? kScanBackwardBytes : 1);
   const double streaming = moved / (stream_rate() * device_.behavior.scan_stream_share);

@@ -12,6 +12,9 @@ constexpr double real(std::int64_t count) { return static_cast<double>(count); }
 
 enum class NumberFormat : std::uint8_t { Fp64, Fp32, Tf32, Fp16, Bf16, Fp8, Fp4 };
 constexpr bool is_scaled(NumberFormat format) { return format >= NumberFormat::Fp8; }
+constexpr NumberFormat unscaled(NumberFormat format) {
+  return is_scaled(format) ? NumberFormat::Bf16 : format;
+}  // of what stays out of 8 bit
 constexpr bool is_whole(NumberFormat format) { return format <= NumberFormat::Fp32; }  // no matrix unit multiplies it
 
 struct KernelSetting {

@@ -131,7 +131,7 @@ KernelSetting setting_of(const ParallelPlan& plan) {
 
 namespace {
 KernelSetting unscaled(KernelSetting setting) {
-  if (is_scaled(setting.format)) setting.format = NumberFormat::Bf16;
+  setting.format = unscaled(setting.format);
   return setting;
 }
 }  // namespace

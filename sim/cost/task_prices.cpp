@@ -36,17 +36,6 @@ SimTime on_the_clock(Seconds time) {
   return to_sim_time(std::min(time, kHalfTheClock));
 }
 
-// Tensor ranks gather in 8 bit what products beside it read so.
-bool gathers_in_eight(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& key) {
-  if (key.group != MeshAxis::Tensor || key.operation != Operation::AllGather || !gathers_scaled(plan) || plan.is_unscaled(key.layer))
-    return false;
-  if (plan.workload.precision.unscaled_parts().none()) return true;
-  const std::optional<Piece> piece = piece_among(pieces_of(model, plan, key.layer, key.phase), key);
-  return piece && std::ranges::any_of(sim::at(model.layer(key.layer).segments, piece->parts.segment).operators, [](const Operator& op) {
-           return op.kind == OperatorKind::Linear && op.experts == 0 && op.adapter == AdapterPart::None && !op.unscaled;
-         });
-}
-
 // Where each node gets a token once; else none.
 double dispatch_share(const ParallelPlan& plan) {
   const double of_program = plan.cluster.software.dispatch_share;
@@ -266,11 +255,22 @@ double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
   return hidden.count() <= 0 ? 1 : std::clamp(1 - hidden / time, std::min(1.0, kept), 1.0);
 }
 
+// Tensor ranks gather in 8 bit what products beside it read so.
+bool TaskPrices::gathers_in_eight(const TaskKey& key) const {
+  if (key.group != MeshAxis::Tensor || key.operation != Operation::AllGather || !gathers_scaled(plan_) || plan_.is_unscaled(key.layer))
+    return false;
+  if (plan_.workload.precision.unscaled_parts().none()) return true;
+  const std::optional<Piece> piece = piece_among(pieces(key.layer, key.phase), key);
+  return piece && std::ranges::any_of(sim::at(model_.layer(key.layer).segments, piece->parts.segment).operators, [](const Operator& op) {
+           return op.kind == OperatorKind::Linear && op.experts == 0 && op.adapter == AdapterPart::None && !op.unscaled;
+         });
+}
+
 TaskPrices::Collective TaskPrices::collective(const TaskKey& key, Bytes payload, const GroupPlacement& group,
                                               CollectiveShape::Parts parts) {
   const bool carries_rows = (key.group == MeshAxis::Expert || key.group == MeshAxis::ExpertTensor) && !plan_.gathers_tokens();
   const ExpertExchange exchange = carries_rows ? expert_exchange() : ExpertExchange{};
-  const double sent = exchange.load * (gathers_in_eight(model_, plan_, key) ? 0.5 : 1);
+  const double sent = exchange.load * (gathers_in_eight(key) ? 0.5 : 1);
   CollectivePrice price = collectives_.price({kind_of(key.operation), group.ranks, scaled(payload, sent), parts}, group, exchange.copies);
   if (price.time.count() <= 0) return {};
   const double exposed = modelled_ ? std::min(exposed_share(key, plan_), exposed_beside(key, price.time)) : 1;

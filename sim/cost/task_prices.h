@@ -66,6 +66,7 @@ class TaskPrices {
   ExpertExchange expert_exchange() const;
   double stepped_tensors(const Bucket& bucket) const;
   const std::vector<Piece>& pieces(LayerIndex layer, Phase phase) const;
+  bool gathers_in_eight(const TaskKey& key) const;
   Seconds sum_of(const TaskKernels& kernels) const;
   Work work_of(const TaskKernels& kernels) const;
   double exposed_beside(const TaskKey& key, Seconds time) const;
