@@ -86,8 +86,9 @@ void TaskRunner::issue(std::size_t position) {
   const DeviceStream stream = device_stream(task.stream);
   if (options_.heartbeat) options_.heartbeat->begin_task(task.key);
   if (sums_ && sums_->takes(task)) return;
-  if (!asked_.empty()) {
+  if (!asked_.empty()) {  // within the computation in front, which has ended
     if (options_.recorder) options_.recorder->add_task(task, asked_.front());
+    if (waits_[position].is_waited_for) ended_[position] = streams_.now_on(DeviceStream::Compute);
     return asked_.pop_front();
   }
   position_ = position;
