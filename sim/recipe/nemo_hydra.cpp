@@ -179,8 +179,8 @@ const std::string_view kHydraWithoutEffect =
     " trainer.enable_checkpointing exp_manager.checkpoint_callback_params.model_parallel_size config-name config-path config-dir "
     "exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
     "model.nsys_profile.* model.data.* model.fp8* "
-    "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
-    "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
+    "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process "
+    "grad-allreduce-chunk-size-mb grad-div-ar-fusion resume-from-checkpoint "
     "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm use-emha mcore-gpt "
     "ffn-dropout seq-len-interpolation-factor normalize-attention-scores reduce-amax bucket-cap-mb contiguous-grad-buffer "
     "contiguous-param-buffer capturable megatron-legacy grad-sync-dtype attention-type get-attention-mask-from-fusion ";
