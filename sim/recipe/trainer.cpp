@@ -101,6 +101,7 @@ void read_what_is_offloaded(const Value& v, Draft& d) {
   d.plan.offload_optimizer = v.text() == "optimizer" || v.text() == "all";
   d.plan.offload_parameters = v.text() == "parameter" || v.text() == "all";
   d.said.erase("offload");  // no flag
+  v.unknown("is of safe-rlhf's, whose settings of DeepSpeed stand in its package: buckets and what stays whole may be others", "see them");
 }
 
 // Plugins of Axolotl: Liger's and the head's kernels have settings of their own, which are told.

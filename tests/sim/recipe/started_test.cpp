@@ -52,6 +52,7 @@ TEST(Started, TheFirstStepOfSafeRlhfIsATuning) {
   EXPECT_EQ(plan.zero_stage, 3);
   EXPECT_TRUE(plan.offload_optimizer);
   EXPECT_FALSE(plan.offload_parameters);
+  EXPECT_THAT(testing::text_of(read("safe_rlhf.finetune", "none").unknown), HasSubstr("stand in its package"));
   EXPECT_TRUE(read("safe_rlhf.finetune", "all").plan.offload_parameters);
   EXPECT_FALSE(read("safe_rlhf.finetune", "none").plan.offload_optimizer);
   EXPECT_THROW(read("safe_rlhf.algorithms.ppo", "none"), InputError);
