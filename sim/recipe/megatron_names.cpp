@@ -105,6 +105,11 @@ constexpr LostSetting kLost[] = {
     {"gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory", "off"},
     {"scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each",
      "off"},
+    {"ffn-dropout", "another dropout, within the feed-forward: a little time and memory", "but 0 0.0"},
+    {"sync-batch-comm", "the host waits behind each message between stages; the plan's goes on"},
+    {"use-emha", "another kernel of attention; the plan has its software profile's"},
+    {"trainer.deterministic", "deterministic kernels are slower than the plan's"},
+    {"trainer.detect_anomaly trainer.profiler trainer.sync_batchnorm", "exchanges and waits that the plan's network has not"},
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
