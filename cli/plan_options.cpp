@@ -180,7 +180,10 @@ void declare_import(CLI::App& app, Values& values) {
                   "A recipe of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron, fairseq, "
                   "Lightning, GPT-NeoX, LitGPT, OLMo, the Trainer of Transformers (TRL, LLaMA-Factory, Axolotl, ms-swift, Oumi) -> a plan",
                   "meshwright import pretrain.sh --model config.json --cluster h100-80gb-sxm --devices 64 -o plan.json");
-  command->add_option("recipe", values.imported.recipe, "Launch script or arguments, JSON, YAML, Python recipe or TOML")->required();
+  command
+      ->add_option("recipe", values.imported.recipe,
+                   "Launch script or arguments, JSON, YAML, Python recipe or TOML; or a folder that holds one")
+      ->required();
   declare_beside(command, values.imported)->required();
   add_output(command, values.imported.output, "Plan file to write");
 }

@@ -7,14 +7,13 @@
 #include <iterator>
 
 #include "cli/documents_json.h"
+#include "cli/recipe_folder.h"
 #include "sim/recipe/network.h"
 #include "sim/units/at.h"
 #include "sim/units/text_file.h"
 
 namespace cli {
 namespace {
-
-constexpr std::uintmax_t kLargestLookedAt = 1 << 20;  // bytes of a file in a folder
 
 sim::Texts variables_of(const std::vector<std::string>& given) {
   sim::Texts variables;
@@ -32,21 +31,10 @@ sim::Recompute recompute_of(const std::string& name) {
   return static_cast<sim::Recompute>(found - std::begin(sim::kRecomputeNames));  // options.cpp lets no other name in
 }
 
-// The plan of a run; else the one file in it that a program wrote or reads.
+// The plan of a run; else what import reads of it.
 std::string file_in(const std::string& folder) {
   if (std::filesystem::exists(folder + "/plan.json")) return folder + "/plan.json";
-  std::vector<std::string> recipes;
-  for (const auto& entry : std::filesystem::directory_iterator(folder))
-    if (entry.is_regular_file() && entry.file_size() <= kLargestLookedAt &&
-        sim::program_of(sim::load_text_file(entry.path().string())) != nullptr)
-      recipes.push_back(entry.path().string());
-  std::sort(recipes.begin(), recipes.end());
-  if (recipes.size() == 1) return recipes.front();
-  std::string names;
-  for (const std::string& recipe : recipes) names += (names.empty() ? "" : ", ") + recipe;
-  throw sim::InputError(
-      folder,
-      {{"", recipes.empty() ? "holds no plan.json and no configuration of a known program" : "holds several: " + names, "name the file"}});
+  return look_into(folder).recipe;
 }
 
 bool holds(const std::string& text, std::string_view format) {

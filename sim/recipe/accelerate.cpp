@@ -216,7 +216,7 @@ std::vector<RecipeFile> accelerate_files(const RecipeHead& head, const RecipeSet
 constexpr LostSetting kLostOfAccelerate[] = {
     {"fp8_config.*", "how products in 8 bit are cast; in the plan as the backend usually does"},
     {"dynamo_config.dynamo_backend dynamo_backend", "compiled kernels"},
-    {"ipex_config.ipex use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
+    {"ipex_config.ipex ipex_config.use_xpu use_xpu tpu_* megatron_lm_config.*", "another machine or program"},
     {"fsdp_config.fsdp_min_num_params", "units of so many parameters; the plan gathers block by block"},
     {"fsdp_config.fsdp_cpu_offload", "parameters on the host; the plan has them on the device"},
 };
@@ -317,6 +317,8 @@ void settle_accelerate(Draft& draft) {
   read_of_deepspeed(draft);
   if (draft.reduces_each) settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);
+  if (draft.reduces_each && draft.plan.mesh.context > 1)  // DeepSpeed's seq_parallel_communication_data_type
+    draft.plan.workload.precision = draft.plan.workload.precision.with(Numbers::Wire, Precision::Fp32);
   settle_unit_of_accelerate(draft);
   if (draft.reduces_each) settle_defaults_of_deepspeed(draft);
   const bool is_copied = !draft.reduces_each && !draft.shard && !draft.replicate;

@@ -18,12 +18,12 @@ struct Hint {
   bool is_common = false;  // in names that change nothing, too: hub_token, eval_batch_size
 };
 constexpr Hint kHints[] = {
-    {"fp8 fp4 precision dtype quant float8 half amp", "the precision: time and memory"},
+    {"fp8 fp4 precision dtype quant float8 half amp$", "the precision: time and memory"},
     {"recompute checkpoint-act checkpoint_act checkpointing remat", "what is recomputed: time and memory"},
     {"offload swap cpu nvme", "what waits on the host: memory and transfers"},
     {"moe expert router", "the experts: time and memory"},
     {"parallel degree stage shard zero mesh pipeline virtual", "the layout: time and memory"},
-    {"overlap comm bucket reduce gather", "the communication: time"},
+    {"overlap comm$ communic bucket reduce gather", "the communication: time"},
     {"attention attn rope rotary window flash", "attention: time and memory"},
     {"batch sequence seq length token pack", "the batch: time and memory", true},
     {"layer hidden head ffn vocab embed norm activation", "the network: time and memory", true},
@@ -31,11 +31,23 @@ constexpr Hint kHints[] = {
     {"graph compile fusion fused kernel backend", "the kernels: time"},
 };
 
+// "amp$": as a word of its own, since "sample" has it, too.
+bool has_stem(std::string_view name, std::string_view stem) {
+  if (!stem.ends_with("$")) return name.find(stem) != std::string_view::npos;
+  stem.remove_suffix(1);
+  const auto ends_word = [&](std::size_t at) {
+    return at >= name.size() || std::string_view("-_.").find(name[at]) != std::string_view::npos;
+  };
+  for (std::size_t at = name.find(stem); at != std::string_view::npos; at = name.find(stem, at + 1))
+    if ((at == 0 || ends_word(at - 1)) && ends_word(at + stem.size())) return true;
+  return false;
+}
+
 const Hint* hint_of(const std::string& key, bool with_common) {
   const std::string name = in_lower_case(key);
   for (const Hint& hint : kHints)
     for (const std::string& stem : words_of(hint.stems))
-      if ((with_common || !hint.is_common) && name.find(stem) != std::string::npos) return &hint;
+      if ((with_common || !hint.is_common) && has_stem(name, stem)) return &hint;
   return nullptr;
 }
 
@@ -53,12 +65,21 @@ bool counts_in(const Program& program, std::string_view section) {
          std::ranges::any_of(program.lost, [&](const LostSetting& one) { return begins(one.keys); });
 }
 
-// "section.*" covers names that nobody has seen. Where the program reads others of the section, one that sounds like time or memory is not passed over.
+// What is logged, saved or measured between steps: whatever its names sound like.
+bool is_beside_steps(std::string_view cover) {
+  constexpr std::string_view kStems[] = {"log",    "ckpt",  "save",    "eval", "profil",    "wandb",     "tensorboard",
+                                         "mlflow", "comet", "swanlab", "hub",  "straggler", "persistent"};
+  return std::ranges::any_of(kStems, [&](std::string_view stem) { return cover.find(stem) != std::string_view::npos; });
+}
+
+// "section.*" and "begin_*" cover names that nobody has seen: one that sounds like time or memory is not passed over. Of a section, where the program reads
+// others of it.
 bool is_idle(const Program& program, const std::string& key) {
   const std::vector<std::string> names = words_of(program.without_effect);
   if (std::ranges::find(names, key) != names.end()) return true;
   const auto cover = std::ranges::find_if(names, [&](const std::string& name) { return name.ends_with("*") && has_name(name, key); });
-  if (cover == names.end() || !cover->ends_with(".*")) return cover != names.end();
+  if (cover == names.end()) return false;
+  if (!cover->ends_with(".*")) return is_beside_steps(*cover) || hint_of(key.substr(cover->size() - 1), false) == nullptr;
   return hint_of(leaf_of(key), false) == nullptr || !counts_in(program, cover->substr(0, cover->size() - 1));
 }
 
@@ -99,6 +120,15 @@ const Field* field_of(const Program& program, const std::string& key) {
   return nullptr;
 }
 
+bool matters(const LostSetting& lost, const std::string& value) {
+  constexpr std::string_view kBut = "but ", kUnsaid = "none null auto";
+  const std::string word = in_lower_case(value);
+  if (lost.when.empty()) return is_on(value);
+  if (!unknowns_in(value).empty()) return true;
+  if (lost.when == "off") return !is_on(value) && !word.empty() && !has_name(kUnsaid, word);
+  return lost.when.starts_with(kBut) ? !has_name(lost.when.substr(kBut.size()), word) : has_name(lost.when, word);
+}
+
 bool is_known_to(const Program& program, const std::string& key) {
   return field_of(program, key) != nullptr || lost_of(program, key) != nullptr || is_idle(program, key);
 }
@@ -136,7 +166,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     } else if (field != nullptr) {
       const RecipeSetting argument{setting.key, argument_of(field->spelling, setting.value), setting.written, setting.is_default};
       field->read(Value(argument, draft), draft);
-    } else if (lost != nullptr && is_on(setting.value)) {
+    } else if (lost != nullptr && matters(*lost, setting.value)) {
       accounts.without_effect.pop_back();
       draft.lost.push_back({setting.key, fmt::format("{}: {}", shown(setting.value), lost->what), "mind it when you read the figures"});
     }

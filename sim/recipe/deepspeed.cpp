@@ -63,6 +63,9 @@ bool overlaps_reduce(const ParallelPlan& plan) { return plan.cluster.software.na
 
 constexpr std::string_view kTypesOfSums[] = {"fp32", "fp16", "bf16"};
 constexpr std::string_view kReducedTypes[] = {"fp32", "fp16", "bf16", "bfp16"};
+std::string reduced_type(const ParallelPlan& p) {
+  return reduces_in_fp32(p) ? "fp32" : has_precision(p, Precision::Bf16) ? "bf16" : "fp16";
+}
 
 constexpr Field kDeepSpeedFields[] = {
     {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
@@ -126,12 +129,13 @@ constexpr Field kDeepSpeedFields[] = {
        d.fp32_gradients = v.text() == "fp32";
      }},
     {"communication_data_type", "",
-     [](const ParallelPlan& p) {
-       return written_if(is_sixteen_bit(p.workload.precision.compute()), reduces_in_fp32(p)                  ? "fp32"
-                                                                         : has_precision(p, Precision::Bf16) ? "bf16"
-                                                                                                             : "fp16");
-     },
+     [](const ParallelPlan& p) { return written_if(is_sixteen_bit(p.workload.precision.compute()), reduced_type(p)); },
      word_said<kReducedTypes>},  // see reduced_types
+    {"seq_parallel_communication_data_type", "",
+     [](const ParallelPlan& p) {
+       return written_if(p.mesh.context > 1 && is_sixteen_bit(p.workload.precision.compute()), reduced_type(p));
+     },
+     word_said<kReducedTypes>},
     {"zero_optimization.stage", "", [](const ParallelPlan& p) { return written(p.zero_stage); },
      [](const Value& v, Draft& d) {
        const std::int64_t stage = v.integer();
@@ -236,30 +240,44 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
     {"activation_checkpointing.synchronize_checkpoint_boundary", "the host waits at each unit that is computed again; the plan's goes on"},
     {"comms_logger.enabled", "the host waits behind each collective, beside which nothing runs then; the plan's goes on"},  // timed_op()
     {"zero_optimization.zero_quantized_nontrainable_weights", "frozen weights in 8 bit; the plan keeps them as they are"},
+    {"memory_breakdown", "the host collects its garbage around each pass; the plan's goes on"},
+    {"optimizer.params.torch_adam", "the optimizer of PyTorch, on the host, too; the plan has DeepSpeed's one kernel"},
+    {"optimizer.params.amsgrad", "a third state of each weight; the plan has two"},
+    {"optimizer.params.fp32_optimizer_states", "states on the host are as wide as weights; the plan's are in fp32", "off"},
+    {"zero_force_ds_cpu_optimizer", "another optimizer steps on the host; the plan has DeepSpeed's", "off"},
+    {"zero_optimization.contiguous_gradients", "gradients cross from where they are, without a bucket's memory; the plan has its bucket",
+     "off"},
+    {"zero_optimization.memory_efficient_linear", "gathered weights stay until the backward has used them; the plan gathers them again",
+     "off"},
+    {"zero_optimization.stage3_module_granularity_threshold zero_optimization.module_granularity_threshold",
+     "small modules are gathered with those around them; the plan gathers block by block"},
+    {"pipeline.activation_checkpoint_interval", "what a PipelineModule recomputes; the plan has what --recompute says"},
+    {"hybrid_engine.enabled", "an engine that generates beside the training, with weights and caches of its own"},
+    {"bf16.immediate_grad_update", "gradients in 16 bit go as soon as they are summed: less memory than the plan's"},
+    {"managed_gradient_accumulation", "the program's code says when gradients are reduced", "off"},
+    {"tensor_parallel.tp_size tensor_parallel.tp.tp_size", "tensor ranks of inference; those of training are autotp_size", "but 1"},
 };
 constexpr std::string_view kDeepSpeedWithoutEffect =
-    "comms_config.* steps_per_print wall_clock_breakdown memory_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* "
+    "comms_config.* steps_per_print wall_clock_breakdown dump_state comms_logger.* flops_profiler.* tensorboard.* wandb.* "
     "csv_monitor.* "
     "comet.* monitor_config.* "
     "scheduler.* prescale_gradients gradient_predivide_factor gradient_allreduce_op checkpoint.* aio.* nebula.* timers.* disable_allgather "
-    "hybrid_engine.enabled "
-    "zero_optimization.contiguous_gradients zero_optimization.allgather_partitions "
+    "zero_optimization.allgather_partitions "
     "zero_optimization.round_robin_gradients "
     "zero_optimization.offload_optimizer.* zero_optimization.offload_param.* "
     "zero_optimization.stage3_gather_* "
     "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
-    "zero_optimization.ignore_unused_parameters zero_optimization.memory_efficient_linear zero_optimization.log_trace_cache_warnings "
+    "zero_optimization.ignore_unused_parameters zero_optimization.log_trace_cache_warnings "
     "zero_optimization.cpu_offload_use_pin_memory "
-    "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* zero_optimization.stage3_module_granularity_threshold "
-    "zero_force_ds_cpu_optimizer "
-    "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters managed_gradient_accumulation dataloader_drop_last log_level "
+    "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* "
+    "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters dataloader_drop_last log_level "
     "local_rank seed disable_python_gc "
-    "optimizer.params.torch_adam optimizer.params.adam_w_mode optimizer.params.bias_correction optimizer.params.fp32_optimizer_states "
+    "optimizer.params.adam_w_mode optimizer.params.bias_correction "
     "optimizer.params.freeze_step optimizer.legacy_fusion "
-    "optimizer.params.cuda_aware optimizer.params.comm_backend_name optimizer.params.amsgrad torch_autocast.* curriculum_learning.* "
+    "optimizer.params.cuda_aware optimizer.params.comm_backend_name torch_autocast.* curriculum_learning.* "
     "data_efficiency.* autotuning.* elasticity.* "
     "tensor_parallel.* data_types.buffer_dtype use_data_before_expert_parallelism expert_parallel.* data_parallel_size "
-    "checkpoint_tag_validation seq_parallel_communication_data_type "
+    "checkpoint_tag_validation "
     "progressive_layer_drop.* pipeline.* compile.* hybrid_engine.* inference.* mesh_param _* comment* ";
 
 void judge_deepspeed(const ParallelPlan& plan, Judgement& judgement) {
@@ -376,8 +394,10 @@ void settle_share(Draft& draft) {
 PrecisionPolicy reduced_types(const Draft& draft) {
   const PrecisionPolicy mixed = mixed_precision(draft.precision.value_or(Precision::Fp32), draft.fp32_gradients.value_or(false));
   Precision wire = mixed.compute();
+  const std::string word = draft.plan.mesh.context > 1 ? text_of(draft, "seq_parallel_communication_data_type", "fp32")
+                                                       : text_of(draft, "communication_data_type", "");
   for (const Precision named : {Precision::Fp32, Precision::Bf16, Precision::Fp16})
-    if (text_of(draft, "communication_data_type", "") == sim::at(kPrecisionNames, named)) wire = named;
+    if (word == sim::at(kPrecisionNames, named)) wire = named;
   return mixed.with(Numbers::Wire, wire);
 }
 
@@ -389,7 +409,19 @@ PrecisionPolicy kept_types(const Draft& draft) {
   return mixed.with(Numbers::Masters, Precision::Bf16).with(Numbers::Moments, are_bf16 ? Precision::Bf16 : Precision::Fp32);
 }
 
+// Weights are gathered ahead as long as fewer than that are whole.
+void tell_few_live(const Draft& draft, std::vector<Violation>& lost) {
+  const std::string key = "zero_optimization.stage3_max_live_parameters";
+  const ModelConfig& model = draft.plan.model;
+  const double live = number_of(draft, key, 1e9),
+               matrix = static_cast<double>(model.hidden) * static_cast<double>(std::max(model.hidden, model.ffn));
+  if (draft.plan.zero_stage == 3 && live < static_cast<double>(draft.prefetched_elements.value_or(50'000'000)) + matrix)
+    lost.push_back(
+        {key, "fewer than a matrix and what is gathered ahead: that is gathered later than the plan's", "mind the time of the network"});
+}
+
 void settle_deepspeed(Draft& draft) {
+  tell_few_live(draft, draft.lost);
   settle_share(draft);
   ParallelPlan& plan = draft.plan;
   settle_engine_of_deepspeed(draft);

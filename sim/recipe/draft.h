@@ -113,8 +113,9 @@ inline void only_said(const Value&, Draft&) {}                           // draf
 
 // Settings that change time or memory and have no word in a plan.
 struct LostSetting {
-  std::string_view keys;  // by a space
-  std::string_view what;  // it means for the figures
+  std::string_view keys;    // by a space
+  std::string_view what;    // it means for the figures
+  std::string_view when{};  // empty: wherever it is on; "off": where it is switched off; "but A B": any other value; "A B": these alone
 };
 
 std::vector<double> numbers_of(std::string text);  // "(0.9, 0.98)", "[4]", "0.0003"; empty: another text stands among them

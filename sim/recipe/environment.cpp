@@ -35,6 +35,7 @@ constexpr EnvironmentWord kEnvironmentWords[] = {
     {"ACCELERATE_USE_* ACCELERATE_MIXED_PRECISION ACCELERATE_GRADIENT_ACCUMULATION_STEPS ACCELERATE_DYNAMO_* ACCELERATE_DEEPSPEED_* "
      "FSDP_*",
      "", "a setting of Accelerate, as its launcher hands it on: layout, types or batch; the plan has those of the line and its files"},
+    {"MAX_PIXELS VIDEO_MAX_PIXELS FPS_MAX_FRAMES VIDEO_TOTAL_PIXELS", "", "images beside the text: a network that is not the plan's"},
     {"USE_MCA", "0 false", "LLaMA-Factory trains by Megatron-Core then, with a layout of its own"},
 };
 
@@ -53,15 +54,32 @@ Texts in_front_of_program(const std::string& command) {
   return found;
 }
 
+// A path or a name that an option has too was exported for that option.
+bool stands_in(const std::string& command, const std::string& value) {
+  return value.size() > 2 && in_lower_case(value) != "true" && command.find(value) != std::string::npos;
+}
+
 }  // namespace
 
 bool counts_in_environment(const std::string& name) { return environment_word(name) != nullptr; }
+
+bool may_count_in_environment(const std::string& name) {
+  constexpr std::string_view kOfLibraries[] = {"NCCL_",   "NVTE_", "CUDA_",  "TORCH",       "PYTORCH_",
+                                               "TRITON_", "HF_",   "WANDB_", "ACCELERATE_", "FSDP_"};
+  constexpr std::string_view kStems[] = {"FUSED", "FLASH",  "KERNEL", "RECOMPUTE", "REMAT", "OFFLOAD",
+                                         "EVICT", "BUDGET", "DTR_",   "FP8",       "QUANT"};
+  const bool is_of_library = std::ranges::any_of(kOfLibraries, [&](std::string_view one) { return name.starts_with(one); });
+  return !is_of_library && std::ranges::any_of(kStems, [&](std::string_view one) { return name.find(one) != std::string::npos; });
+}
 
 void tell_environment(Draft& draft) {
   Texts all = in_front_of_program(draft.launch.command);
   for (const auto& [name, value] : draft.launch.environment) all.try_emplace(name, value);
   for (const auto& [name, value] : all) {
     const EnvironmentWord* const word = environment_word(name);
+    if (word == nullptr && may_count_in_environment(name) && is_on(value) && !stands_in(draft.launch.command, value))
+      draft.unknown.push_back({name, fmt::format("is {} in the environment: code may read it, and change kernels or memory", shown(value)),
+                               "see what it does"});
     const bool is_there = word != nullptr && !value.empty() && !has_name(word->idle, value);
     if (!is_there || (word->when == Asked::BetweenNodes && draft.plan.cluster.nodes() == 1)) continue;
     draft.lost.push_back({name, fmt::format("is {}: {}", shown(value), word->what), "mind it when you read the figures"});

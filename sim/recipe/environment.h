@@ -8,6 +8,8 @@
 namespace sim {
 
 bool counts_in_environment(const std::string& name);  // of those that are told
-void tell_environment(Draft& draft);                  // what the command's has, and what stands as NAME=value in front of its program
+bool may_count_in_environment(
+    const std::string& name);         // nobody knows it, and it sounds like kernels or memory: where it is exported, code may read it
+void tell_environment(Draft& draft);  // what the command's has, and what stands as NAME=value in front of its program
 
 }  // namespace sim

@@ -49,6 +49,8 @@ void read_named_optimizer(const Value& v, Draft& d) {
                                                                    {"sgd", OptimizerKind::Sgd},
                                                                    {"lamb", OptimizerKind::Lamb},
                                                                    {"adafactor", OptimizerKind::Adafactor}};
+  if (v.text() == "cpu_adam" && said(d, "cpu-offload") == nullptr)
+    v.lost("steps on the host, where its states are; the plan's are on the device", "add --cpu-offload, if weights are there, too");
   for (const auto& [name, kind] : kKnown)
     if (v.text() == name) return static_cast<void>(d.plan.workload.optimizer = kind);
   v.lost(fmt::format("is {}, which no plan has: its states may be of another size", v.text()), "mind memory");
@@ -223,6 +225,11 @@ constexpr LostSetting kFairseqLost[] = {
     {"memory-efficient-bf16", "weights without fp32 copies; the plan has them"},
     {"slowmo-* localsgd-frequency use-bmuf bmuf-*", "steps that ranks take alone; the plan's all meet"},
     {"cross-self-attention no-cross-attention encoder-layerdrop encoder-layers-to-keep", "another network"},
+    {"fp16-adam-stats", "states of the optimizer in 16 bit; the plan's are in fp32"},
+    {"fp16-no-flatten-grads empty-cache-freq", "a little time"},
+    {"decoder-output-dim decoder-input-dim no-token-positional-embeddings",
+     "a network with other weights at its ends; the plan has the usual ones"},
+    {"distributed-backend", "messages by another library; the plan's are NCCL's", "but nccl"},
     {"load-alignments full-context-alignment alignment-*", "a loss of attention's heads beside the other"},
 };
 constexpr std::string_view kFairseqWithoutEffect =
@@ -234,11 +241,13 @@ constexpr std::string_view kFairseqWithoutEffect =
     "skip-invalid-size-inputs-valid-test required-seq-len-multiple dataset-impl curriculum "
     "shorten-method sentence-avg max-update max-epoch stop-time-hours stop-min-lr min-lr total-num-update end-learning-rate "
     "power "
-    "warmup-init-lr lr-* fp16-init-scale fp16-scale-* min-loss-scale threshold-loss-scale fp16-no-flatten-grads empty-cache-freq "
-    "all-gather-list-size distributed-* device-id local-rank nprocs-per-node find-unused-parameters fix-batches-to-gpus fast-stat-sync "
-    "broadcast-buffers heartbeat-timeout nproc_per_node nproc-per-node nnodes node_rank node-rank master_addr master_port fp16-adam-stats "
-    "add-bos-token no-decoder-final-norm decoder-output-dim decoder-input-dim "
-    "no-token-positional-embeddings label-smoothing ignore-unused-valid-subsets symlink "
+    "warmup-init-lr lr-* fp16-init-scale fp16-scale-* min-loss-scale threshold-loss-scale "
+    "all-gather-list-size distributed-port distributed-rank distributed-init-method distributed-num-procs distributed-no-spawn "
+    "distributed-wrapper distributed-timeout device-id local-rank nprocs-per-node find-unused-parameters fix-batches-to-gpus "
+    "fast-stat-sync "
+    "broadcast-buffers heartbeat-timeout nproc_per_node nproc-per-node nnodes node_rank node-rank master_addr master_port "
+    "add-bos-token no-decoder-final-norm "
+    "label-smoothing ignore-unused-valid-subsets symlink "
     "source-lang target-lang langs lang-dict lang-pairs sampling-* encoder-langtok decoder-langtok truncate-source upsample-primary "
     "eval-bleu* bpe init-token separator-token num-classes classification-head-name add-prev-output-tokens add-source-segment* "
     "pooler-* load-checkpoint-heads mask-prob leave-unmasked-prob random-token-prob mask-whole-words freq-weighted-replacement "

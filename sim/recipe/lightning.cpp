@@ -215,6 +215,8 @@ constexpr LostSetting kLightningLost[] = {
     {"trainer.strategy.init_args.model_averaging_period", "steps that ranks take alone; the plan's all meet"},
     {"trainer.strategy.init_args.mixed_precision trainer.plugins", "types of their own; the plan has those of the precision"},
     {"trainer.strategy.init_args.device_mesh", "ranks that share one copy of the weights; the plan has those of a node"},
+    {"trainer.deterministic", "deterministic kernels are slower than the plan's"},
+    {"trainer.strategy.init_args.process_group_backend", "messages by another library; the plan's are NCCL's", "but nccl"},
     {"trainer.sync_batchnorm trainer.detect_anomaly trainer.profiler", "exchanges and waits that the plan's network has not"},
     {"trainer.overfit_batches trainer.limit_train_batches", "fewer steps, of the same time"},
     {"optimizer.init_args.*", "a setting of the optimizer that no plan has"},
@@ -224,11 +226,11 @@ constexpr std::string_view kLightningWithoutEffect =
     "trainer.logger trainer.logger.* trainer.callbacks trainer.callbacks.* trainer.max_* trainer.min_* trainer.val_check_interval "
     "trainer.check_val_every_n_epoch trainer.limit_val_batches trainer.limit_test_batches trainer.limit_predict_batches "
     "trainer.fast_dev_run "
-    "trainer.num_sanity_val_steps trainer.log_every_n_steps trainer.enable_* trainer.deterministic trainer.benchmark "
+    "trainer.num_sanity_val_steps trainer.log_every_n_steps trainer.enable_* trainer.benchmark "
     "trainer.inference_mode "
     "trainer.use_distributed_sampler trainer.reload_dataloaders_every_n_epochs trainer.default_root_dir trainer.barebones "
     "trainer.model_registry trainer.strategy.init_args.state_dict_type trainer.strategy.init_args.save_distributed_checkpoint "
-    "trainer.strategy.init_args.process_group_backend trainer.strategy.init_args.timeout trainer.strategy.init_args.find_unused_parameters "
+    "trainer.strategy.init_args.timeout trainer.strategy.init_args.find_unused_parameters "
     "trainer.strategy.init_args.gradient_as_bucket_view trainer.strategy.init_args.static_graph trainer.strategy.init_args.start_method "
     "trainer.strategy.init_args.allgather_bucket_size trainer.strategy.init_args.logging_* trainer.strategy.init_args.use_orig_params "
     "lr_scheduler lr_scheduler.* ckpt_path weights_only data data.* config fit.* verbosity";
@@ -297,7 +299,33 @@ void settle_devices(Draft& draft) {
   draft.processes = static_cast<std::int64_t>(std::clamp(count * nodes, 1.0, 1e6));
 }
 
+// "[{class_path: a.B, init_args: {...}}, ...]", or one alone.
+std::vector<std::string> callbacks_of(const Draft& draft) {
+  constexpr std::string_view kClass = "class_path: ";
+  std::vector<std::string> found;
+  if (const std::string alone = text_of(draft, "trainer.callbacks.class_path", ""); !alone.empty()) found.push_back(alone);
+  const std::string text = text_of(draft, "trainer.callbacks", "");
+  for (std::size_t at = text.find(kClass); at != std::string::npos; at = text.find(kClass, at + 1)) {
+    const std::size_t begin = at + kClass.size();
+    found.push_back(text.substr(begin, text.find_first_of(",}]", begin) - begin));
+  }
+  return found;
+}
+
+// Some callbacks change the batch, the accumulation or what stays in memory.
+void tell_other_callbacks(Draft& draft) {
+  constexpr std::string_view kIdle =
+      "ModelCheckpoint LearningRateMonitor TQDMProgressBar RichProgressBar ProgressBar EarlyStopping Timer ModelSummary RichModelSummary "
+      "ThroughputMonitor DeviceStatsMonitor OnExceptionCheckpoint LambdaCallback";
+  for (const std::string& name : callbacks_of(draft))
+    if (!has_name(kIdle, leaf_of(name)))
+      draft.unknown.push_back({"trainer.callbacks",
+                               fmt::format("'{}' is not known; it might change batch, accumulation or memory", shown(name)),
+                               "see what it does"});
+}
+
 void settle_lightning(Draft& draft) {
+  tell_other_callbacks(draft);
   const Strategy* strategy = strategy_of(draft);
   if (strategy == nullptr) {
     const std::string name = text_of(draft, "trainer.strategy.class_path", "auto");

@@ -183,6 +183,12 @@ void read_steps_of_muon(const Value& v, Draft&) {
   if (v.count() != 5) v.lost(fmt::format("is {}: the plan's matrices take 5 steps", v.text()), "mind the optimizer's time");
 }
 
+// NeMo 1's distributed_fused_adam: MiB of gradients, in the type in which they cross (apex/contrib/optimizers/distributed_fused_adam.py).
+void read_bucket_of_apex(const Value& v, Draft& d) {
+  const std::int64_t size = said(d, "grad-reduce-in-bf16") != nullptr ? 2 : 4;
+  if (is_on(v.text())) d.bucket_elements = std::min<std::int64_t>(v.count(), 1'000'000) * (1 << 20) / size;
+}
+
 void read_type_of_gradients(const Value& v, Draft& d) {
   constexpr std::string_view kTypes[] = {"fp32", "bf16", "torch.float32", "torch.bfloat16", "float32", "bfloat16"};
   tell_other_word(v, kTypes);
@@ -316,6 +322,7 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) {
        if (is_on(v.text())) d.bucket_elements = v.count();
      }},
+    {"bucket-cap-mb", "", nullptr, read_bucket_of_apex},
     {"bf16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Bf16); },
      [](const Value& v, Draft& d) { d.is_bf16 = v.boolean(); }},
     {"fp16", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision.compute() == Precision::Fp16); },

@@ -88,6 +88,28 @@ constexpr LostSetting kLost[] = {
     {"empty-unused-memory-level", "memory is given back within a step: less is reserved, and it takes longer"},
     {"no-scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each"},
     {"sft packing pack", "several documents share a row, and attention ends with each; the plan's spans the row"},
+    {"retro-add-retriever", "a network with retrieved texts; the plan's has none"},
+    {"suggested-communication-unit-size", "how much Megatron-FSDP gathers at once; the plan gathers block by block"},
+    {"no-clone-scatter-output-in-embedding", "the embedding's whole output stays; the plan keeps each rank's share"},
+    {"clone-scatter-output-in-embedding", "the embedding's whole output stays; the plan keeps each rank's share", "off"},
+    {"rerun-mode", "each step is run twice, to compare the results", "report_stats report_determinism_stats"},
+    {"timing-log-level", "the host waits at each pass of a microbatch, which is timed; the plan's goes on", "2"},
+    {"nccl-communicator-config-path", "how many kernels move a message; the plan has NCCL's usual ones"},
+    {"vocab-extra-ids", "tokens beside the tokenizer's: the vocabulary may be larger by them", "but 0"},
+    {"skip-train", "steps are left out: it evaluates, and trains nothing"},
+    {"ckpt-convert-format", "converts a checkpoint, and trains nothing"},
+    {"log-max-attention-logit", "the largest score of each head is sought: a little time"},
+    {"bias-gelu-fusion bias-swiglu-fusion bias-dropout-fusion bias-dropout-add-fusion bias-activation-fusion apply-rope-fusion "
+     "persist-layer-norm",
+     "a kernel for each of its operations; the software profile says what the plan fuses", "off"},
+    {"gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory", "off"},
+    {"scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each",
+     "off"},
+    {"ffn-dropout", "another dropout, within the feed-forward: a little time and memory", "but 0 0.0"},
+    {"sync-batch-comm", "the host waits behind each message between stages; the plan's goes on"},
+    {"use-emha", "another kernel of attention; the plan has its software profile's"},
+    {"trainer.deterministic", "deterministic kernels are slower than the plan's"},
+    {"trainer.detect_anomaly trainer.profiler trainer.sync_batchnorm", "exchanges and waits that the plan's network has not"},
     {"img-h img-w pixel-shuffle vision-model-type mm-model model-provider", "images beside the text: a network that is not the plan's"},
 };
 
@@ -108,13 +130,13 @@ const std::string_view kMegatronWithoutEffect =
     // data, tokens, files
     "data-path data-args-path train-data-path valid-data-path test-data-path data-cache-path split data-impl mmap-warmup no-mmap-bin-files "
     "mock-data "
-    "num-workers vocab-file merge-file vocab-extra-ids tokenizer-type tokenizer-model tokenizer-name-or-path tiktoken-* tokenizer-* "
+    "num-workers vocab-file merge-file tokenizer-type tokenizer-model tokenizer-name-or-path tiktoken-* tokenizer-* "
     "null-tokenizer-* "
     "no-create-attention-mask-in-dataloader create-attention-mask-in-dataloader "
     "dataset-path special-tokens-file tokenizer-not-use-fast loss-mask-tokens resume-dataloader lazy-loader train-data "
     "dataloader-type no-data-sharding num-dataset-builder-threads object-storage-cache-path mid-level-dataset-surplus "
     "per-split-data-args-path "
-    "s3-cache-path fim-* sft-* retro-* abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
+    "s3-cache-path fim-* sft-* retro-project-dir abort-on-unmet-fused-kernel-constraints train-weighted-split-* valid-weighted-split-* "
     "test-weighted-split-* dataloader-save full-validation multiple-validation-sets data-parallel-random-init "
     "allow-ambiguous-pad-tokens "
     // saving and loading
@@ -125,9 +147,9 @@ const std::string_view kMegatronWithoutEffect =
     "use-dist-ckpt async-save async-strategy async-ckpt-* use-persistent-ckpt-worker no-ckpt-fully-parallel-save non-persistent-* "
     "auto-detect-ckpt-format replication replication-* verify-integrity strict-fsdp-dtensor-load load-main-params-from-ckpt "
     "universal-checkpoint "
-    "no-pipeline-parallel use-mp-args-from-checkpoint convert-* save-dgrads-interval save-wgrads-interval "
+    "no-pipeline-parallel convert-* save-dgrads-interval save-wgrads-interval "
     // what is logged
-    "log-* no-log-* tensorboard-* wandb-* timing-log-level timing-log-option no-barrier-with-level-1-timing one-logger-* enable-one-logger "
+    "log-* no-log-* tensorboard-* wandb-* timing-log-option no-barrier-with-level-1-timing one-logger-* enable-one-logger "
     "enable-ft-package "
     "logging-level no-one-logger app-tag-run-* profile profile-* use-pytorch-profiler nvtx-ranges record-memory-history "
     "memory-snapshot-path tensorboard "
@@ -139,7 +161,7 @@ const std::string_view kMegatronWithoutEffect =
     "override-lr-scheduler use-checkpoint-lr-scheduler "
     "override-lr-* exit-interval exit-duration-in-mins exit-signal-handler exit-signal eval-interval eval-iters eval-steps "
     "eval-global-batch-size "
-    "eval-micro-batch-size skip-train test-mode "
+    "eval-micro-batch-size test-mode "
     "iterations-to-skip loss-scale min-loss-scale hysteresis train-sync-interval manual-gc manual-gc-* no-manual-gc-eval "
     "calculate-per-token-loss "
     "muon-momentum muon-split-qkv muon-no-split-qkv muon-use-nesterov muon-scale-mode muon-fp32-matmul-prec "
@@ -162,15 +184,15 @@ const std::string_view kMegatronWithoutEffect =
     // of the network and its kernels, without figures of their own here
     "init-method-xavier-uniform embedding-init-method-std perform-initialization no-initialization "
     "attention-softmax-in-fp32 no-query-key-layer-scaling "
-    "apply-query-key-layer-scaling bias-gelu-fusion bias-dropout-fusion "
-    "apply-rope-fusion use-fused-rmsnorm rotary-interleaved "
+    "apply-query-key-layer-scaling "
+    "use-fused-rmsnorm rotary-interleaved "
     "rotary-seq-len-interpolation-factor "
     "beta-fast beta-slow original-max-position-embeddings no-position-embedding "
     "no-fp32-residual-connection inference-rng-tracker inference-* "
     "use-fused-swiglu use-fused-rotary-pos-emb use-fused-ring-attention-update fix-router mla-mm-split mla-fa-without-pad "
     "no-shared-storage "
     "op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
-    "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo no-fp8-* openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
+    "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
     "use-one-sent-docs "
     "moe-router-dtype moe-router-bias-update-rate "
     "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
@@ -179,11 +201,10 @@ const std::string_view kMegatronWithoutEffect =
     "no-average-in-collective gradient-reduce-div-fusion align-grad-reduce no-align-grad-reduce no-align-param-gather align-param-gather "
     "barrier-with-L1-time cuda-graph-warmup-steps "
     "cache-mla-latents enable-experimental trust-remote-code use-distributed-storage apply-wd-to-qk-layernorm no-weight-decay-cond-type "
-    "suggested-communication-unit-size "
-    "clone-scatter-output-in-embedding no-clone-scatter-output-in-embedding accumulate-bwd-* sync-tp-duplicated-parameters "
+    "accumulate-bwd-* sync-tp-duplicated-parameters "
     "use-contiguous-buffers-in-local-ddp "
     "use-contiguous-buffers-in-ddp no-contiguous-buffers-in-local-ddp "
-    "scatter-gather-tensors-in-pipeline use-te te-* attention-output-gate-* num-channels patch-dim num-classes dist-url "
+    "use-te num-channels patch-dim num-classes dist-url "
     "deepspeed-activation-checkpointing "
     // what MindSpeed says though it is so by itself
     "add-bias-linear no-untie-embeddings-and-output-weights no-add-gate query-key-layer-scaling no-attention-softmax-in-fp32 shape-order "
@@ -192,7 +213,7 @@ const std::string_view kMegatronWithoutEffect =
     // LLaMA-Factory's, beside its arguments for Megatron-Core
     "model-name-or-path do-train dataset template preprocessing-num-workers output-dir overwrite-output-dir num-train-epochs max-epochs "
     "logging-steps "
-    "save-steps save-strategy plot-loss report-to max-samples overwrite-cache warmup-ratio bias-activation-fusion "
+    "save-steps save-strategy plot-loss report-to max-samples overwrite-cache warmup-ratio "
     "gradient-checkpointing-kwargs "
     "ENV_VARS.* TEST-TYPE BEFORE-SCRIPT AFTER-SCRIPT TEST_TYPE BEFORE_SCRIPT AFTER_SCRIPT MODE METRICS METRICS_* ";
 

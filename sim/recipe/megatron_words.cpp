@@ -74,9 +74,10 @@ void take_other_settings(const RecipeSetting& one, Draft& d) {
   tell_what_differs(one, d);
   const Field* const field = field_of(kDeepSpeed, one.key);
   const LostSetting* const lost = lost_of(kDeepSpeed, one.key);
-  if (has_name(kSaidByTheLine, one.key) || (!is_on(one.value) && one.value != "0") || one.value == "auto") return;
-  if (field != nullptr && has_name(kTakenFromTheFile, one.key)) return field->read(Value(one, d), d);
-  if (!is_on(one.value)) return;
+  const bool is_said = is_on(one.value) || one.value == "0";
+  if (has_name(kSaidByTheLine, one.key) || one.value == "auto") return;
+  if (field != nullptr && is_said && has_name(kTakenFromTheFile, one.key)) return field->read(Value(one, d), d);
+  if (lost != nullptr ? !matters(*lost, one.value) : !is_on(one.value)) return;
   if (lost != nullptr || field != nullptr)
     d.lost.push_back({one.key,
                       fmt::format("{} in DeepSpeed's file: {}", shown(one.value),

@@ -317,6 +317,10 @@ constexpr Field kNanotronFields[] = {
 constexpr LostSetting kNanotronLost[] = {
     {"parallelism.moe_layer_recompute model.model_config.moe_config.*", "experts, which are not read"},
     {"model.model_config.rope_scaling", "positions that are scaled; the plan's are not"},
+    {"general.ignore_sanity_checks", "ranks compare weights and gradients in each step; the plan's do not", "off"},
+    {"model.model_config._fused_rms_norm model.model_config._fused_rotary_emb model.model_config._use_qkv_packed",
+     "a kernel for each of its operations; the software profile says what the plan fuses", "off"},
+    {"metrics_logging.log_level", "norms of all weights and gradients are summed: a little time", "1"},
     {"model.model_config.z_loss_enabled", "another term of the loss; a little time"},
     {"model.model_config.no_rope_layer", "layers without positions; the plan's all have them"},
     {"model.model_config.flex_attention_mask model.model_config._use_doc_masking",
@@ -330,8 +334,8 @@ constexpr std::string_view kNanotronWithoutEffect =
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "
     "model.model_config.pad_token_id model.model_config.pretraining_tp model.model_config.use_cache model.model_config.rope_interleaved "
     "model.model_config.rope_scaling.* "  // which nothing there obeys
-    "model.model_config.z_loss_coefficient model.model_config._fused_rotary_emb model.model_config._fused_rms_norm "
-    "model.model_config._use_qkv_packed optimizer.learning_rate_scheduler.lr_decay_starting_step experiment_logger* generation.*";
+    "model.model_config.z_loss_coefficient "
+    "optimizer.learning_rate_scheduler.lr_decay_starting_step experiment_logger* generation.*";
 
 std::int64_t said_size(const Draft& draft, std::string_view name, std::int64_t otherwise = 0) {
   const std::string* const text = said(draft, "model.model_config." + std::string(name));

@@ -179,10 +179,10 @@ const std::string_view kHydraWithoutEffect =
     " trainer.enable_checkpointing exp_manager.checkpoint_callback_params.model_parallel_size config-name config-path config-dir "
     "exp_manager.* trainer.* run.* hydra.* defaults name restore-from-path model.tokenizer.* "
     "model.nsys_profile.* model.data.* model.fp8* "
-    "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process persist-layer-norm "
-    "grad-allreduce-chunk-size-mb grad-div-ar-fusion gradient-accumulation-fusion bias-dropout-add-fusion resume-from-checkpoint "
-    "apex-transformer-log-level gradient-as-bucket-view sync-batch-comm use-emha mcore-gpt "
-    "ffn-dropout seq-len-interpolation-factor normalize-attention-scores reduce-amax bucket-cap-mb contiguous-grad-buffer "
+    "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process "
+    "grad-allreduce-chunk-size-mb grad-div-ar-fusion resume-from-checkpoint "
+    "apex-transformer-log-level gradient-as-bucket-view mcore-gpt "
+    "seq-len-interpolation-factor normalize-attention-scores reduce-amax contiguous-grad-buffer "
     "contiguous-param-buffer capturable megatron-legacy grad-sync-dtype attention-type get-attention-mask-from-fusion ";
 
 bool is_of_nemo_hydra(const RecipeSettings& settings) {
@@ -199,6 +199,9 @@ RecipeSettings arguments_of_nemo_hydra(const RecipeSettings& settings) {
   RecipeSettings arguments;
   for (const RecipeSetting& setting : settings)
     arguments.push_back(!is_scaled && setting.key.starts_with("model.fp8") ? setting : argument_of_hydra(setting));
+  const RecipeSetting* const optimizer = first_named("model.optim.name", settings);
+  if (optimizer != nullptr && optimizer->value == "distributed_fused_adam" && first_named("model.optim.bucket_cap_mb", settings) == nullptr)
+    arguments.push_back({"bucket-cap-mb", "100", "", true});  // apex' own
   if (groups != nullptr && is_on(groups->value)) arguments.push_back({"group-query-attention", "true"});
   if (first_named("trainer.devices", settings) != nullptr && first_named("trainer.num_nodes", settings) == nullptr)
     arguments.push_back({"nnodes", "auto"});

@@ -73,7 +73,9 @@ std::string neox_key(std::string key) {
 
 // As an argument of Megatron-LM's, where a row says which.
 RecipeSetting as_an_argument(const RecipeSetting& setting) {
-  const RecipeSetting plain{neox_key(setting.key), setting.value};
+  constexpr std::string_view kOfDeepSpeed = "deepspeed-extra-args.";  // put into its configuration as they are
+  RecipeSetting plain{neox_key(setting.key), setting.value};
+  if (plain.key.starts_with(kOfDeepSpeed)) plain.key.erase(0, kOfDeepSpeed.size());
   const std::optional<RecipeSetting> by_value = renamed(plain, kNeoxValues);
   RecipeSetting argument = by_value ? *by_value : renamed(plain, kNeoxNames).value_or(plain);
   argument.written = setting.key;
@@ -145,6 +147,7 @@ constexpr Field kOwnOfNeox[] = {
      }},
     {"attention-config", "", nullptr, only_said},
     {"scaled-upper-triang-masked-softmax-fusion", "", nullptr, flag_said},
+    {"scaled-masked-softmax-fusion", "", nullptr, flag_said},
     {"optimizer.type", "", nullptr,
      [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
 };
@@ -175,6 +178,13 @@ std::vector<LostSetting> lost_of_neox() {
       {"moe-expert-interval moe-*", "experts; the plan has none of them"},
       {"soft-prompt-tuning.* adapter-config.*", "some weights are trained alone; the plan trains all"},
       {"use-mup mup-*", "another start and other rates"},
+      {"te-fp8-mha", "attention in 8 bit; the plan's is not"},
+      {"comms-logger.enabled", "the host waits behind each collective, beside which nothing runs then; the plan's goes on"},
+      {"autotuning.enabled", "batches or work that change while it runs; the plan's do not"},
+      {"log-gradient-noise-scale", "gradients of several steps are kept and compared"},
+      {"output-layer-parallelism", "another cut of the head over tensor ranks; the plan's is by columns", "but column"},
+      {"zero-optimization.contiguous-gradients", "gradients cross from where they are, without a bucket's memory; the plan has its bucket",
+       "off"},
   };
   all.insert(all.end(), megatron_lost().begin(), megatron_lost().end());
   return all;
@@ -183,17 +193,16 @@ const std::vector<LostSetting> kNeoxLost = lost_of_neox();
 
 const std::string kNeoxWithoutEffect =
     std::string(kMegatronWithoutEffect) +
-    " scaled-masked-softmax-fusion bias-gelu-fusion rope-fusion layernorm-fusion "
-    "rmsnorm-fusion init-method output-layer-init-method output-layer-parallelism use-bias-in-attn-linear use-bias-in-norms use-wandb "
+    " bias-gelu-fusion rope-fusion layernorm-fusion "
+    "rmsnorm-fusion init-method output-layer-init-method use-bias-in-attn-linear use-bias-in-norms use-wandb "
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size "
-    "zero-optimization.contiguous-gradients zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
+    "zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
     "zero-optimization.stage3-max-* zero-optimization.stage3-gather-* te-fp8-amax-* te-fp8-margin "
-    "te-fp8-mha "
     "zero-optimization.offload-param.* zero-optimization.offload-optimizer.* synchronize-each-layer "
     "checkpoint-in-cpu contiguous-checkpointing warmup lr-decay-iters hysteresis launcher no-ssh-check memory-profiling "
     "memory-profiling-path peak-theoretical-tflops use-shared-fs "
-    "deepspeed-* is-pipe-parallel attention-softmax-in-fp32 text-gen-type text-generation.* hostfile include master-port vocab-file "
+    "deepspeed-* is-pipe-parallel attention-softmax-in-fp32 text-gen-type text-generation.* hostfile master-port vocab-file "
     "merge-file data-path train-data-paths test-data-paths valid-data-paths train-data-weights data-impl weight-by-num-documents "
     "weighted-sampler-alpha checkpoint.* checkpoint-validation-with-forward-pass num-workers precision mlp-type allow-chopping pack-impl "
     "optimizer.params.* scheduler.* comms-logger.* csv-monitor.* zero-allow-untested-optimizer autotuning.* make-vocab-size-divisible-by "
@@ -279,7 +288,8 @@ void settle_attention_of_neox(Draft& draft) {
         {"attention-config", "has kinds that differ by layer, or are no whole attention; the plan has one kernel", "mind its time"});
     return;
   }
-  const bool is_fused = said(draft, "scaled-upper-triang-masked-softmax-fusion") != nullptr;
+  const bool is_fused =
+      said(draft, "scaled-upper-triang-masked-softmax-fusion") != nullptr || said(draft, "scaled-masked-softmax-fusion") != nullptr;
   take_attention("attention-config",
                  is_flash   ? AttentionWord::Flash2
                  : is_fused ? AttentionWord::FusedSoftmax
@@ -288,6 +298,8 @@ void settle_attention_of_neox(Draft& draft) {
 }
 
 void settle_neox(Draft& draft) {
+  if (said(draft, "include") != nullptr)
+    draft.unknown.push_back({"include", "starts on these devices alone; the plan has those of --devices", "give --devices to match"});
   if (!draft.fp32_gradients) draft.fp32_gradients = false;  // of the type of the weights, as DeepSpeed has them
   if (!draft.microbatch && !draft.global_batch) draft.microbatch = 1;
   settle_scaled_products(draft);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/attention_words.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/network.h"
 #include "sim/recipe/program.h"
@@ -111,6 +112,8 @@ constexpr Field kOlmoFields[] = {
 
 constexpr LostSetting kOlmoLost[] = {
     {"compile.* compile", "compiled kernels; the plan has those of the software profile"},
+    {"data.generate_doc_lengths", "attention ends with each document of a row; the plan's spans the row"},
+    {"optimizer.record_update_metrics optimizer.selective_updates", "what a step changes is measured or masked: a little time and memory"},
     {"model.clip_qkv", "queries, keys and values are clamped: a little time"},
     {"model.embedding_layer_norm model.scale_logits", "a norm or a factor more at the ends of the network"},
     {"model.moe_*", "experts; the plan has none of them"},
@@ -197,6 +200,7 @@ void settle_olmo(Draft& draft) {
   take_processes(draft);
   const std::string strategy = text_of(draft, "distributed_strategy", "fsdp"), types = text_of(draft, "precision", "fp32");
   const bool by_fsdp = strategy == "fsdp" || !is_on(strategy);
+  if (text_of(draft, "model.block_type", "") == "llama") take_attention("model.block_type", AttentionWord::Unfused, draft);
   const Precision compute = types == "amp_bf16" ? Precision::Bf16 : types == "amp_fp16" ? Precision::Fp16 : Precision::Fp32;
   if (compute == Precision::Fp32 && types != "fp32" && is_on(types))
     draft.wrong.push_back({"precision", fmt::format("is '{}', which no plan says", types), "use amp_bf16, amp_fp16 or fp32"});

@@ -79,6 +79,7 @@ struct Program {
 
 const Field* field_of(const Program& program, const std::string& key);
 const LostSetting* lost_of(const Program& program, const std::string& key);
+bool matters(const LostSetting& lost, const std::string& value);
 bool is_known_to(const Program& program, const std::string& key);  // read, lost or without effect
 bool has_name(std::string_view names, std::string_view key);       // names by a space, x* for all that begin so
 

@@ -88,7 +88,9 @@ Texts environment_in(const ShellScope& scope) {
   for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "RANK", "CONFIG_FILE"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
   for (const auto& [name, values] : scope.variables)
-    if ((name.starts_with("NEURON_") || counts_in_environment(name)) && values.size() == 1) found[name] = values.front();
+    if (values.size() == 1 &&
+        (name.starts_with("NEURON_") || counts_in_environment(name) || (scope.exported.contains(name) && may_count_in_environment(name))))
+      found[name] = values.front();
   return found;
 }
 

@@ -64,8 +64,9 @@ void refuse_steps_by_name(const std::string& path, const std::string& command) {
     return std::ranges::any_of(words, [&](const std::string& word) { return has_name(list, word); });
   };
   const bool ends_so = std::ranges::any_of(words, [](const std::string& word) { return word.ends_with("dpo") || word.ends_with("grpo"); });
-  constexpr std::string_view kOfOtherSteps = "dpo ppo grpo kto rloo rlhf orpo simpo cpo bco reinforce* reward* rm distil* gkd";
-  if ((names(kOfOtherSteps) || ends_so) && !names("sft"))
+  constexpr std::string_view kOfOtherSteps = "dpo ppo grpo kto rloo orpo simpo cpo bco reinforce* reward* rm distil* gkd";
+  const bool is_of_rlhf = names("rlhf") && name_of_started(command) != "finetune";  // `safe_rlhf.finetune` is its first step
+  if ((names(kOfOtherSteps) || ends_so || is_of_rlhf) && !names("sft"))
     throw InputError(path,
                      {{"", fmt::format("starts {}: a step with other passes than one forward and one backward", started_program(command)),
                        "give the script of a fine-tuning or a pretraining"}});
@@ -161,13 +162,32 @@ std::string other_machine_of(const std::string& command) {
   return "";
 }
 
+namespace {
+
+// A file of Transformers, TRL, LLaMA-Factory, Axolotl, ms-swift or Oumi says the network, or the step, in their words.
+bool names_its_program(const Draft& draft) {
+  constexpr std::string_view kTheirs[] = {"model_name_or_path", "config_name", "stage", "finetuning_type", "base_model",
+                                          "train_type",         "tuner_type",  "model", "model_type",      "model.model_name"};
+  return std::ranges::any_of(kTheirs, [&](std::string_view key) { return draft.said.contains(std::string(key)); });
+}
+
+}  // namespace
+
 void tell_own_defaults(const Program& program, const std::string& command, Draft& draft) {
   const std::string script = started_program(command), started = script.empty() ? own_starter(command) : script;
-  if (started.empty() || program.scripts.empty() || is_own(program.scripts, started)) return;
+  const bool is_nobodys = started.empty() && &program == &kTrainer && command.empty() && !names_its_program(draft);
+  if (!is_nobodys && (started.empty() || program.scripts.empty() || is_own(program.scripts, started))) return;
   std::vector<std::string_view> open;
   for (const Decided& one : program.decided)
     if (!is_said(draft, one)) open.push_back(one.what);
   if (open.empty()) return;
+  if (is_nobodys)
+    return draft.unknown.push_back(
+        {"",
+         fmt::format("has the Trainer's names without a program's: where it does not say {}, the code that reads it may; "
+                     "here {} has what the Trainer has by itself",
+                     fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
+         "see that code, and write them in the file"});
   draft.unknown.push_back(
       {"",
        fmt::format("starts {}, which is none of {}'s own scripts: where the line does not say {}, its code may; here {} has "

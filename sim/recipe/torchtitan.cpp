@@ -354,6 +354,7 @@ void settle_torchtitan(Draft& draft) {
   take_processes(draft);
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
+  if (text_of(draft, "parallelism.context_parallel_rotate_method", "") == "alltoall") plan.context_algorithm = ContextAlgorithm::Ring;
   plan.workload.precision = types_of_torchtitan(draft);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
   if (!draft.shard) draft.shard = -1;

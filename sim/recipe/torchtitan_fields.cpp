@@ -78,6 +78,14 @@ std::string modules_text(const ParallelPlan& plan) {
   return text + "]";
 }
 
+// Without a balance the last ranks have most of causal attention; "ptrr" is of masks that documents make.
+void read_balance(const Value& v, Draft& d) {
+  constexpr std::string_view kBalances[] = {"headtail", "ptrr", "none"};
+  tell_other_word(v, kBalances);
+  if (text_of(d, "parallelism.context_parallel_degree", "1") == "1" || v.text() == "headtail") return;
+  v.lost(v.text() + ": context ranks have other shares of attention; the plan's are equal", "mind attention's time");
+}
+
 void read_modules(const Value& value, Draft& draft) {
   int depth = 0;
   for (std::size_t at = 0; at < value.text().size(); ++at) {
@@ -321,6 +329,12 @@ constexpr Field kTorchtitanFields[] = {
      [](const ParallelPlan& p) { return of_stages(p, modules_text(p)); }, read_modules},
     {"parallelism.context_parallel_degree", "context_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.context); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllGather; }},
+    {"parallelism.context_parallel_rotate_method", "experimental.context_parallel_rotate_method context_parallel_rotate_method", nullptr,
+     [](const Value& v, Draft&) {
+       constexpr std::string_view kRotations[] = {"allgather", "alltoall"};
+       v.choice(kRotations);
+     }},
+    {"parallelism.context_parallel_load_balancer", "", nullptr, read_balance},
     {"parallelism.expert_parallel_degree", "expert_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.expert); },
      [](const Value& v, Draft& d) { d.plan.mesh.expert = v.degree(); }},
     {"training.disable_cuda_graphs", "disable_cuda_graphs",

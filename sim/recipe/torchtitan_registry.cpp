@@ -252,7 +252,11 @@ constexpr LostSetting kLostOfTorchtitan[] = {
     {"parallelism.expert_tensor_parallel_degree expert_tensor_parallel_degree parallelism.expert_parallel_comm_backend",
      "how experts are cut; the plan cuts them over the tensor ranks"},
     {"optimizer.implementation", "how the optimizer steps: its kernels"},
-    {"debug.deterministic deterministic training.deterministic", "deterministic kernels"},
+    {"debug.deterministic deterministic training.deterministic debug.batch_invariant", "deterministic kernels"},
+    {"optimizer.foreach", "a kernel for each tensor that the optimizer steps", "off"},
+    {"training.data_parallel_type", "weights are whole on each rank; the plan shards them", "but fsdp"},
+    {"comm.mode", "messages that are not sent, or by another library; the plan's are NCCL's", "but default"},
+    {"experimental.custom_import experimental.custom_args_module", "a module of its own, which may change network and steps"},
     {"parallelism.pipeline_parallel_split_points experimental.pipeline_parallel_split_points pipeline_parallel_split_points",
      "another cut of the stages; the plan's is even"},
     {"parallelism.disable_loss_parallel training.disable_loss_parallel disable_loss_parallel",
@@ -312,17 +316,16 @@ const std::string_view kTorchtitanWithoutEffect =
     "profiler.* metrics.* model.tokenizer_path "
     "model.hf_assets_path "
     "hf_assets_path tokenizer_path model.print_after_conversion "
-    "model.tokenizer_type optimizer.eps eps optimizer.fused optimizer.foreach lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "
+    "model.tokenizer_type optimizer.eps eps optimizer.fused lr_scheduler.* decay_ratio decay_type min_lr_factor lr_min "
     "training.steps steps training.warmup_steps training.dataset training.dataset_path dataset dataset_path "
-    "training.gc_freq training.gc_debug training.mixed_precision_* training.seed training.data_parallel_type checkpoint.* comm.* "
-    "validation.* validator.* experimental.custom_import experimental.custom_args_module "
+    "training.gc_freq training.gc_debug training.seed checkpoint.* comm.* "
+    "validation.* validator.* "
     "activation_checkpoint.* compile.* memory_estimation.* fault_tolerance.* debug.* dataloader.* interval freq log_freq "
     "enable_tensorboard enable_wandb profile_freq enable_profiling save_traces_folder "
     "last_save_model_only initial_load_* rdzv_* rdzv-* max_restarts max-restarts node_rank node-rank master_* master-* "
     "training.shuffle_seed "
     "local-ranks-filter local_ranks_filter role tee standalone NGPU "
-    "parallelism.context_parallel_load_balancer parallelism.context_parallel_rotate_method experimental.context_parallel_rotate_method "
-    "context_parallel_rotate_method parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
+    "parallelism.spmd_backend loss_fn global_vocab_size model_spec loss "
     "SIZES ROPE training parallelism optimizer lr_scheduler checkpoint metrics profiler dataloader validator compile config spec base "
     "model "
     "work_group user_name exp_name workspace modules.* sink_level file_sink_level stderr_sink_level "

@@ -94,6 +94,16 @@ void read_checkpointing(const Value& v, Draft& d) {
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 
+// DeepSpeed-Chat's flag; PKU's safe-rlhf and what is built on it say which: none, parameter, optimizer, all.
+void read_what_is_offloaded(const Value& v, Draft& d) {
+  constexpr std::string_view kWhich[] = {"none", "parameter", "optimizer", "all"};
+  if (std::ranges::find(kWhich, v.text()) == std::end(kWhich)) return flag_said(v, d);
+  d.plan.offload_optimizer = v.text() == "optimizer" || v.text() == "all";
+  d.plan.offload_parameters = v.text() == "parameter" || v.text() == "all";
+  d.said.erase("offload");  // no flag
+  v.unknown("is of safe-rlhf's, whose settings of DeepSpeed stand in its package: buckets and what stays whole may be others", "see them");
+}
+
 // Plugins of Axolotl: Liger's and the head's kernels have settings of their own, which are told.
 void read_plugins(const Value& v, Draft&) {
   std::string names = v.text();
@@ -223,7 +233,7 @@ constexpr Field kTrainerFields[] = {
        constexpr std::string_view kStages[] = {"0", "1", "2", "3"};
        d.plan.zero_stage = static_cast<std::int32_t>(v.choice(kStages));
      }},
-    {"offload", "", nullptr, flag_said},
+    {"offload", "", nullptr, read_what_is_offloaded},
     {"offload_optimizer_device", "", nullptr, read_offload},
     {"offload_param_device", "", nullptr, read_offload_of_weights},
     {"fsdp", "use_fsdp",

@@ -160,7 +160,8 @@ Precision type_named(std::string_view name) {
 // Axolotl on a GPU that has bf16; ms-swift with a network whose file says so.
 bool takes_bf16_itself(const Draft& draft) {
   const std::string loaded = in_lower_case(text_of(draft, "torch_dtype", "auto"));
-  const bool has_default = is_of_axolotl(draft) || is_of_trl(draft) || (is_of_swift(draft) && loaded == "auto");
+  const bool is_factorys = is_of_llama_factory(draft) && text_of(draft, "finetuning_type", "lora") == "lora";  // as the checkpoint is
+  const bool has_default = is_of_axolotl(draft) || is_of_trl(draft) || is_factorys || (is_of_swift(draft) && loaded == "auto");
   return has_default && !draft.said.contains("bf16") && !draft.said.contains("fp16");
 }
 

@@ -50,6 +50,26 @@ class ThereAndBack(program.ProgramTest):
         self.run_program("simulate", plan, "--write-order", self.folder / "order.csv")
         self.assertEqual((self.folder / "order.csv").read_text(), (self.folder / "csv/pipeline_order.csv").read_text())
 
+    def test_a_folder_holds_a_script_and_what_it_names(self):
+        folder = self.folder / "of_ours"
+        folder.mkdir()
+        (folder / "train.sh").write_text("deepspeed --num_gpus 4 run_clm.py --deepspeed ds.json --bf16 True --do_train --output_dir o --per_device_train_batch_size 2 --block_size 128 --learning_rate 1e-5 --gradient_checkpointing False\n")
+        (folder / "ds.json").write_text('{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}, "train_micro_batch_size_per_gpu": "auto"}')
+        (folder / "notes.txt").write_text("nothing")
+        read = self.run_program("import", folder, *GIVEN, "-o", self.folder / "x.json").stdout
+        self.assertIn("train.sh: is what is read of the folder; it names ds.json (DeepSpeed)", read)
+        self.assertEqual(json.loads((self.folder / "x.json").read_text())["zero_stage"], 2)
+        (folder / "config.json").write_text((program.ROOT / "profiles/models/tiny-llama.json").read_text())
+        read = self.run_program("import", folder, *GIVEN[2:], "-o", self.folder / "x.json").stdout
+        self.assertIn("config.json: of the folder is taken as the network", read)
+        (folder / "other.yaml").write_text("distributed_type: MULTI_GPU\nnum_processes: 4\n")
+        refused = self.run_program("import", folder, *GIVEN, "-o", self.folder / "x.json", expect=30).stderr
+        self.assertIn("holds several: other.yaml (Accelerate), train.sh (Transformers Trainer)", refused)
+        for name in ("train.sh", "ds.json", "other.yaml"):
+            (folder / name).unlink()
+        refused = self.run_program("import", folder, *GIVEN, "-o", self.folder / "x.json", expect=30).stderr
+        self.assertIn("holds no configuration of a known program, but a network: config.json", refused)
+
     def test_other_files_are_refused(self):
         done = self.run_program("import", program.MODEL, *GIVEN, "-o", self.folder / "x.json", expect=30)
         self.assertIn("is no configuration of Megatron-LM, Megatron-Bridge, NeMo 2, DeepSpeed, Accelerate, torchtitan, nanotron", done.stderr)

@@ -21,7 +21,7 @@ class Subject(program.ProgramTest):
         self.assertEqual(self.document("check", self.folder)["result"], self.document("check", plan)["result"])
 
     def test_an_empty_folder(self):
-        self.assertIn("holds no plan.json", self.run_program("check", self.folder, *GIVEN, expect=30).stderr)
+        self.assertIn("holds no configuration of a known program", self.run_program("check", self.folder, *GIVEN, expect=30).stderr)
 
     def test_what_is_given_beside_a_plan_is_what_it_says(self):
         plan = self.make_plan()

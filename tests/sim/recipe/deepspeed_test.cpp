@@ -302,6 +302,35 @@ TEST(DeepSpeed, GradientsThatCrossWholeAreTold) {
   EXPECT_EQ(lost_of("3"), "");
 }
 
+// engine.py: with sequence ranks communication_data_type is seq_parallel_communication_data_type, which is fp32 by itself.
+TEST(DeepSpeed, GradientsBesideSequenceRanksCrossInFp32) {
+  const auto precision = [](const std::string& more) {
+    return to_text(
+        testing::imported("{\"zero_optimization\": {\"stage\": 2}, \"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1, "
+                          "\"gradient_accumulation_steps\": 1, \"sequence_parallel_size\": 2" +
+                              more + "}",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32})
+            .plan.workload.precision);
+  };
+  EXPECT_EQ(precision(""), "bf16 wire=fp32");
+  EXPECT_EQ(precision(R"(, "communication_data_type": "bf16")"), "bf16 wire=fp32");
+  EXPECT_EQ(precision(R"(, "seq_parallel_communication_data_type": "bf16")"), "bf16");
+}
+
+// What is gathered ahead ends where so many parameters are whole (partitioned_param_coordinator.py).
+TEST(DeepSpeed, FewLiveParametersAreTold) {
+  const auto lost = [](const std::string& live) {
+    return testing::text_of(
+        testing::imported(
+            "{\"zero_optimization\": {\"stage\": 3, \"stage3_max_live_parameters\": " + live +
+                "}, \"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1, \"gradient_accumulation_steps\": 1}",
+            {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32})
+            .lost);
+  };
+  EXPECT_THAT(lost("1e7"), HasSubstr("stage3_max_live_parameters"));
+  EXPECT_EQ(lost("1e9"), "");
+}
+
 // timed_op() of its communication synchronizes the device behind each collective.
 TEST(DeepSpeed, ALoggerOfCollectivesIsTold) {
   const auto lost = [](const std::string& logger) {

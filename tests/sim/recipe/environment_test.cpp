@@ -20,6 +20,7 @@ TEST(Environment, WhatSlowsTheNetworkOrTheHostIsTold) {
   EXPECT_THAT(lost_behind("export NCCL_P2P_DISABLE=1\n"), HasSubstr("NCCL_P2P_DISABLE"));
   EXPECT_THAT(lost_behind("CUDA_LAUNCH_BLOCKING=1 "), HasSubstr("the host waits"));
   EXPECT_THAT(lost_behind("env NCCL_ALGO=Ring "), HasSubstr("is Ring"));
+  EXPECT_THAT(lost_behind("export MAX_PIXELS=4194304\n"), HasSubstr("images beside the text"));
   EXPECT_THAT(lost_behind("export ACCELERATE_USE_FSDP=true FSDP_OFFLOAD_PARAMS=true\n"), HasSubstr("FSDP_OFFLOAD_PARAMS"));
 }
 
@@ -27,6 +28,24 @@ TEST(Environment, WhatIsAsUsualIsNot) {
   for (const std::string before :
        {"export NCCL_P2P_DISABLE=0\n", "export NCCL_DEBUG=INFO\n", "export NVTE_FLASH_ATTN=1\n", "export NCCL_SOCKET_IFNAME=eth0\n", ""})
     EXPECT_EQ(lost_behind(before), "") << before;
+}
+
+// A variable of somebody's own, exported for code that is not seen.
+TEST(Environment, AnOwnVariableThatSoundsLikeKernelsOrMemoryIsTold) {
+  const auto unknown_behind = [](const std::string& before, const std::string& more = "") {
+    const RecipeContext beside = {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
+    return testing::text_of(
+        testing::imported(
+            before + "torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 2 --bf16 true --output_dir out" + more + "\n",
+            beside)
+            .unknown);
+  };
+  EXPECT_THAT(unknown_behind("export MINE_FUSED_NORM=1\n"), HasSubstr("MINE_FUSED_NORM: is 1 in the environment"));
+  EXPECT_THAT(unknown_behind("export OUR_BUDGET=2.5\n"), HasSubstr("OUR_BUDGET"));
+  EXPECT_THAT(unknown_behind("export MINE_FUSED_NORM=0\n"), Not(HasSubstr("MINE_FUSED_NORM")));
+  EXPECT_THAT(unknown_behind("MINE_FUSED_NORM=1\n"), Not(HasSubstr("MINE_FUSED_NORM")));  // of the shell alone
+  EXPECT_THAT(unknown_behind("export OFFLOAD_DIR=/data/x\n", " --cache_dir $OFFLOAD_DIR"), Not(HasSubstr("OFFLOAD_DIR")));
+  EXPECT_THAT(unknown_behind("export NCCL_BUDGET=3 TORCH_FUSED=1\n"), Not(HasSubstr("in the environment")));
 }
 
 TEST(Environment, WhatStandsBetweenNodesIsOfSeveral) {

@@ -13,6 +13,18 @@ ImportedPlan trained_with(const std::string& trainer, std::int32_t devices = 8) 
   return testing::imported("seed_everything: 7\ntrainer:\n  accumulate_grad_batches: 4\n" + trainer, llama_for_lightning(devices));
 }
 
+// A schedule of accumulation, a search for the batch: what they do stands in no other setting.
+TEST(Lightning, CallbacksThatMayChangeAStepAreTold) {
+  const auto unknown = [](const std::string& callback) {
+    return testing::text_of(
+        trained_with("  strategy: ddp\n  precision: bf16-mixed\n  callbacks:\n  - class_path: " + callback + "\n").unknown);
+  };
+  EXPECT_THAT(unknown("lightning.pytorch.callbacks.GradientAccumulationScheduler"),
+              HasSubstr("GradientAccumulationScheduler' is not known"));
+  EXPECT_THAT(unknown("of_ours.Callback"), HasSubstr("of_ours.Callback"));
+  EXPECT_EQ(unknown("lightning.pytorch.callbacks.ModelCheckpoint"), "");
+}
+
 struct ShortName {
   std::string_view strategy;
   std::int32_t stage;

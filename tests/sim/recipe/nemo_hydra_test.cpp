@@ -28,6 +28,15 @@ ImportedPlan by_file(const std::string& text) {
 }
 ImportedPlan by_nemo(const std::string& more) { return by_file(std::string(kBegin) + more); }
 
+TEST(NemoHydra, BucketsOfItsOptimizerAreInMebibytes) {
+  const auto bucket = [](const std::string& more) {
+    return by_nemo("  optim:\n    name: distributed_fused_adam\n    overlap_grad_sync: true\n" + more).plan.bucket_size;
+  };
+  EXPECT_EQ(bucket(""), Bytes(100 << 20));
+  EXPECT_EQ(bucket("    bucket_cap_mb: 400\n"), Bytes(400 << 20));
+  EXPECT_EQ(bucket("    bucket_cap_mb: 400\n    grad_sync_dtype: bf16\n"), Bytes(400 << 20));
+}
+
 TEST(NemoHydra, ItsSectionsAreArgumentsOfMegatron) {
   const ImportedPlan read = by_nemo(
       "  optim:\n    name: distributed_fused_adam\n    lr: 2e-4\n    betas:\n    - 0.9\n    - 0.98\n    overlap_grad_sync: true\n"

@@ -101,6 +101,11 @@ TEST(Neox, BiasesOfTheFeedForward) {
   EXPECT_FALSE(has_bias(" \"mlp_type\": \"llama\","));
 }
 
+TEST(Neox, WhatStandsBesideForDeepSpeedIsRead) {
+  EXPECT_EQ(by_neox("  \"deepspeed_extra_args\": {\"zero_optimization\": {\"stage\": 1}},\n").plan.zero_stage, 1);
+  EXPECT_THAT(testing::text_of(by_neox("  \"include\": \"localhost@localhost:0,1\",\n").unknown), HasSubstr("include"));
+}
+
 // 0 stages: no pipeline engine.
 TEST(Neox, WithoutAPipeline) {
   EXPECT_EQ(testing::imported("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"
@@ -123,6 +128,7 @@ TEST(Neox, WhatItCannotSayIsTold) {
 TEST(Neox, KindsOfAttention) {
   EXPECT_EQ(by_neox("").plan.attention, AttentionWord::Unfused);
   EXPECT_EQ(by_neox("  \"scaled-upper-triang-masked-softmax-fusion\": true,\n").plan.attention, AttentionWord::AsTheProgram);
+  EXPECT_EQ(by_neox("  \"scaled-masked-softmax-fusion\": true,\n").plan.attention, AttentionWord::AsTheProgram);
   EXPECT_EQ(by_neox("  \"attention_config\": [[[\"flash\"], \"all\"]], \"precision\": \"bfloat16\",\n").plan.attention,
             AttentionWord::Flash2);
   const ImportedPlan mixed = by_neox("  \"attention_config\": [[[\"flash\", \"global\"], 2]],\n");

@@ -39,6 +39,17 @@ TEST(Olmo, ANetworkUnderFsdp) {
   EXPECT_THAT(read.lost, ::testing::IsEmpty()) << testing::text_of(read.lost);
 }
 
+// OLMoLlamaBlock multiplies, masks and normalises scores one after the other (olmo/model.py).
+TEST(Olmo, BlocksOfLlamaWriteTheirScoresOut) {
+  const auto attention = [](const std::string& block) {
+    std::string run = a_run("");
+    run.insert(run.find("  d_model"), "  block_type: " + block + "\n");
+    return testing::imported(run, gpus(4)).plan.attention;
+  };
+  EXPECT_EQ(attention("llama"), AttentionWord::Unfused);
+  EXPECT_EQ(attention("sequential"), AttentionWord::AsTheProgram);
+}
+
 TEST(Olmo, WhatIsNotWrappedIsOneUnit) {
   const ParallelPlan plan = testing::imported(a_run("fsdp:\n  wrapping_strategy: null\n  precision: pure\n  sharding_strategy: "
                                                     "SHARD_GRAD_OP\nactivation_checkpointing: one_in_two\n"),

@@ -28,6 +28,36 @@ TEST(Started, AScriptOfItsOwnIsNamedWithWhatTheLineLeavesToIt) {
   EXPECT_THAT(testing::text_of(testing::imported(line + all, beside_eight()).unknown), Not(HasSubstr("tune.py")));
 }
 
+TEST(Started, AFileOfNobodysIsNamedWithWhatItLeavesOpen) {
+  const auto told = [](const std::string& more) {
+    return testing::text_of(
+        testing::imported("output_dir: out\nper_device_train_batch_size: 2\nlearning_rate: 1e-4\nnum_train_epochs: 1\n" + more,
+                          beside_eight())
+            .unknown);
+  };
+  EXPECT_THAT(told("train_file: a.jsonl\n"),
+              HasSubstr("has the Trainer's names without a program's: where it does not say what is recomputed, the type"));
+  EXPECT_THAT(told("bf16: true\ngradient_checkpointing: true\ngradient_accumulation_steps: 2\n"), Not(HasSubstr("without a program's")));
+  EXPECT_THAT(told("model_name_or_path: a/b\n"), Not(HasSubstr("without a program's")));
+}
+
+TEST(Started, TheFirstStepOfSafeRlhfIsATuning) {
+  const auto read = [](const std::string& module, const std::string& offload) {
+    return testing::imported("deepspeed --num_gpus 8 --module " + module + std::string(kOfATuning) +
+                                 "--bf16 true --gradient_checkpointing --gradient_accumulation_steps 2 --zero_stage 3 --offload " +
+                                 offload + "\n",
+                             beside_eight());
+  };
+  const ParallelPlan plan = read("safe_rlhf.finetune", "optimizer").plan;
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_TRUE(plan.offload_optimizer);
+  EXPECT_FALSE(plan.offload_parameters);
+  EXPECT_THAT(testing::text_of(read("safe_rlhf.finetune", "none").unknown), HasSubstr("stand in its package"));
+  EXPECT_TRUE(read("safe_rlhf.finetune", "all").plan.offload_parameters);
+  EXPECT_FALSE(read("safe_rlhf.finetune", "none").plan.offload_optimizer);
+  EXPECT_THROW(read("safe_rlhf.algorithms.ppo", "none"), InputError);
+}
+
 TEST(Started, TheProgramsOwnScriptHasItsDefaults) {
   for (const std::string script : {"run_clm.py", "examples/run_clm.py", "src/train.py"}) {
     const std::string line = "torchrun --nproc_per_node 8 " + script + std::string(kOfATuning) + "--bf16 true\n";

@@ -45,5 +45,22 @@ TEST(TorchtitanFields, ASectionThatNobodyAsksFor) {
   EXPECT_TRUE(read("converters = [\"float8\"]\n").plan.workload.precision.scales());
 }
 
+TEST(TorchtitanFields, HowContextRanksAttend) {
+  const RecipeContext context{.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const auto read = [&](const std::string& parallelism) {
+    return testing::imported(
+        "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nlocal_batch_size = 1\nseq_len = 32\n[parallelism]\n" + parallelism +
+            "data_parallel_shard_degree = -1\n",
+        context);
+  };
+  const std::string ranks = "context_parallel_degree = 2\n";
+  EXPECT_EQ(read(ranks).plan.context_algorithm, ContextAlgorithm::AllGather);
+  EXPECT_EQ(read("context_parallel_rotate_method = \"alltoall\"\n" + ranks).plan.context_algorithm, ContextAlgorithm::Ring);
+  const auto lost = [&](const std::string& parallelism) { return testing::text_of(read(parallelism).lost); };
+  EXPECT_THAT(lost("context_parallel_load_balancer = \"none\"\n" + ranks), ::testing::HasSubstr("other shares of attention"));
+  EXPECT_EQ(lost("context_parallel_load_balancer = \"headtail\"\n" + ranks), "");
+  EXPECT_EQ(lost("context_parallel_load_balancer = \"none\"\n"), "");
+}
+
 }  // namespace
 }  // namespace sim

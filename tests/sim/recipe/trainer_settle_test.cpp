@@ -19,6 +19,18 @@ ImportedPlan by_factory(const std::string& more) {
                            llama_for_yaml(8));
 }
 
+// patch_config() loads a checkpoint in its own type where neither bf16 nor fp16 is asked for; what is trained whole is made fp32.
+TEST(TrainerSettle, WithoutATypeLlamaFactoryTakesTheCheckpoints) {
+  const auto read = [](const std::string& more) {
+    return testing::imported("model_name_or_path: a/b\nstage: sft\ncutoff_len: 32\nper_device_train_batch_size: 2\n" + more,
+                             llama_for_yaml(8));
+  };
+  const ImportedPlan adapted = read("finetuning_type: lora\nlora_rank: 8\nlora_target: q_proj\n");
+  EXPECT_EQ(adapted.plan.workload.precision.compute(), Precision::Bf16);
+  EXPECT_THAT(testing::text_of(adapted.notes), HasSubstr("bf16: is not in the file: taken as bf16"));
+  EXPECT_EQ(read("finetuning_type: full\n").plan.workload.precision.compute(), Precision::Fp32);
+}
+
 // Of several nodes, whose number is in the environment or in a file of hosts.
 TEST(TrainerSettle, NodesThatTheLineLeavesOpenAreTheClusters) {
   const std::string more = " tune.py --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32\n";
