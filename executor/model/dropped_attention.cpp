@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "executor/kernels/on_device.h"
+#include "executor/model/made_again.h"
 
 namespace executor {
 namespace {
@@ -27,21 +28,22 @@ struct HeadsOfSample {
 };
 
 // [samples, heads, tokens, width] -> [heads of all samples, tokens, width]. Of several samples a copy, because a sample's heads stand in its tokens'
-// rows: a product takes a part of it as it is.
-at::Tensor one_behind_another(const at::Tensor& heads) { return heads.reshape({-1, heads.size(2), heads.size(3)}); }
+// rows: a product takes a part of it as it is. The backward reads the copy, too: it is kept in place of what it was made of, unless that is made again.
+at::Tensor one_behind_another(const at::Tensor& heads) { return heads.flatten(0, -3); }
 HeadOperands one_behind_another(const HeadOperands& all) {
   return {one_behind_another(all.queries), one_behind_another(all.keys), one_behind_another(all.values)};
 }
 
 class PartsOfScores {
  public:
-  PartsOfScores(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once)
-      : operands_(operands), form_(form), dropout_(dropout), here_(operands.queries.size(1)), all_(operands.queries.size(0) * here_) {
-    const std::int64_t queries = operands.queries.size(2), keys = operands.keys.size(2);
-    const double width = form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(3));
+  // operands: as one_behind_another() has them; here: heads of a sample.
+  PartsOfScores(const HeadOperands& operands, std::int64_t here, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once)
+      : operands_(operands), form_(form), dropout_(dropout), here_(here), all_(operands.queries.size(0)) {
+    const std::int64_t queries = operands.queries.size(1), keys = operands.keys.size(1);
+    const double width = form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(2));
     shape_ = {.heads = 0, .queries = queries, .keys = keys, .is_causal = form.is_causal, .scale = 1.0 / std::sqrt(width)};
-    of_part_ =
-        std::clamp<std::int64_t>(at_once.most / (queries * keys * static_cast<std::int64_t>(operands.queries.element_size())), 1, all_);
+    const sim::Bytes head(queries * keys * static_cast<std::int64_t>(operands.queries.element_size()));
+    of_part_ = sim::heads_of_a_part(head, all_, at_once.most);
   }
 
   // each(first head, heads): of all samples' heads, one sample behind the other.
@@ -119,8 +121,9 @@ class PartsOfScores {
 
 // What the backward needs beside tensors of the graph.
 struct DroppedHeads : torch::CustomClassHolder {
-  DroppedHeads(ScoreForm of_scores, const Dropout& of_probabilities, ScoresAtOnce of_part)
-      : form(std::move(of_scores)), dropout(of_probabilities), at_once(of_part) {}
+  DroppedHeads(std::int64_t all_samples, ScoreForm of_scores, const Dropout& of_probabilities, ScoresAtOnce of_part)
+      : samples(all_samples), form(std::move(of_scores)), dropout(of_probabilities), at_once(of_part) {}
+  std::int64_t samples;
   ScoreForm form;
   Dropout dropout;
   ScoresAtOnce at_once;
@@ -131,9 +134,9 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
   static at::Tensor forward(AutogradContext* context, const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                             const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once) {
     const HeadOperands all{queries.detach(), keys.detach(), values.detach()}, operands = one_behind_another(all);
-    const PartsOfScores parts(all, form, dropout, at_once);
-    auto saved = c10::make_intrusive<DroppedHeads>(form, dropout, at_once);
     const std::int64_t samples = queries.size(0), heads = queries.size(1), tokens = queries.size(2), width = values.size(3);
+    const PartsOfScores parts(operands, heads, form, dropout, at_once);
+    auto saved = c10::make_intrusive<DroppedHeads>(samples, form, dropout, at_once);
     const at::Tensor output = at::empty({samples, tokens, heads, width}, queries.options()), rows = output.transpose(1, 2);
     const at::Tensor result = samples == 1 ? rows.select(0, 0) : at::empty({samples * heads, tokens, width}, queries.options());
     if (form.keeps_scores) saved->kept = parts.empty(samples * heads);
@@ -144,21 +147,21 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
       parts.apply(result, first, scores, operands.values);
     });
     if (samples > 1) rows.copy_(result.view(rows.sizes()));
-    context->save_for_backward({queries, keys, values});
+    const HeadOperands& read = Recomputing::makes_again(sim::Module::MlaUpProjection) ? all : operands;
+    context->save_for_backward({read.queries, read.keys, read.values});
     context->saved_data["heads"] = c10::IValue::make_capsule(std::move(saved));
     return output.view({samples * tokens, heads * width});
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
-    const HeadOperands all{saved[0].detach(), saved[1].detach(), saved[2].detach()}, operands = one_behind_another(all);
+    const HeadOperands operands = one_behind_another({saved[0], saved[1], saved[2]});
     const auto heads = c10::static_intrusive_pointer_cast<DroppedHeads>(context->saved_data["heads"].toCapsule());
-    const at::Tensor& queries = all.queries;
-    const at::Tensor above =
-        one_behind_another(gradients.front().view({queries.size(0), queries.size(2), queries.size(1), -1}).transpose(1, 2));
+    const std::int64_t samples = heads->samples, here = operands.queries.size(0) / samples, tokens = operands.queries.size(1);
+    const at::Tensor above = one_behind_another(gradients.front().view({samples, tokens, here, -1}).transpose(1, 2));
     const auto empty = [](const at::Tensor& like) { return at::empty(like.sizes(), like.options()); };
     const HeadOperands result{empty(operands.queries), empty(operands.keys), empty(operands.values)};
-    const PartsOfScores parts(all, heads->form, heads->dropout, heads->at_once);
+    const PartsOfScores parts(operands, here, heads->form, heads->dropout, heads->at_once);
     parts.for_each_part([&](std::int64_t first, std::int64_t count) {
       const at::Tensor probabilities = heads->kept.defined() ? heads->kept.narrow(0, first, count) : parts.empty(count);
       if (!heads->kept.defined()) {
@@ -172,12 +175,8 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
       parts.apply(result.queries, first, slopes, operands.keys);
       parts.apply(result.keys, first, slopes.transpose(1, 2), operands.queries);
     });
-    return {result.queries.view(all.queries.sizes()),
-            result.keys.view(all.keys.sizes()),
-            result.values.view(all.values.sizes()),
-            at::Tensor(),
-            at::Tensor(),
-            at::Tensor()};
+    const auto by_sample = [&](const at::Tensor& all) { return all.unflatten(0, {samples, here}); };
+    return {by_sample(result.queries), by_sample(result.keys), by_sample(result.values), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };
 

@@ -4,15 +4,16 @@
 #pragma once
 
 #include "executor/model/attention.h"
+#include "sim/plan/scores_at_once.h"
 
 namespace executor {
 
 // Scores as the softmax makes them, of documents that fill their samples.
 bool attends_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout);
 
-// As attend_heads(), with as many heads of keys as of queries. most: bytes of scores at once, of one head at least.
+// As attend_heads(), with as many heads of keys as of queries.
 struct ScoresAtOnce {
-  std::int64_t most = std::int64_t{64} << 20;
+  sim::Bytes most = sim::kScoresAtOnce;
 };
 at::Tensor attend_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once = {});
 

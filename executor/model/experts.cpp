@@ -25,22 +25,27 @@ at::Tensor reordered(const at::Tensor& rows, const at::Tensor& order) { return o
 
 }  // namespace
 
-bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers) {
+bool multiplies_at_once(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers) {
   const sim::ExpertForm& form = *config.experts;
-  const bool is_shared = tensor.cuts_experts_apart() && tensor.expert_cut > 1;
-  if (form.is_limited() || form.biases || tensor.expert_degree > 1 || is_shared) return false;
+  if (form.biases) return false;
   const std::int64_t width = form.expert_ffn / (tensor.expert_cut > 0 ? tensor.expert_cut : tensor.degree);
   const std::int64_t up = config.gated_mlp ? 2 * width : width;
   return multiplies_groups(numbers.card, {.type = numbers.type, .inputs = config.hidden, .outputs = up}) &&
          multiplies_groups(numbers.card, {.type = numbers.type, .inputs = width, .outputs = config.hidden});
 }
 
+bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers) {
+  const bool leave = tensor.expert_degree > 1 || (tensor.cuts_experts_apart() && tensor.expert_cut > 1);
+  return !leave && is_order_of_a_device(*config.experts) && multiplies_at_once(config, tensor, numbers);
+}
+
 Experts::Experts(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor)
     : form_(*config.experts),
       gate_(gate_form(config)),
       gated_(config.gated_mlp),
-      orders_on_card_(!find_leaf(layer, ".mlp.experts.up.weight").scaled &&
-                      orders_on_card(config, tensor, numbers_in(find_leaf(layer, ".mlp.experts.up.weight")))),
+      orders_there_(!find_leaf(layer, ".mlp.experts.up.weight").value.is_cpu() && is_order_of_a_device(form_)),
+      multiplies_at_once_(!find_leaf(layer, ".mlp.experts.up.weight").scaled &&
+                          executor::multiplies_at_once(config, tensor, numbers_in(find_leaf(layer, ".mlp.experts.up.weight")))),
       share_(1.0 / static_cast<double>(tensor.cuts_experts_apart() ? tensor.expert_cut : tensor.degree)),
       router_(find_leaf(layer, ".mlp.router.weight")),
       router_bias_(find_leaf(layer, ".mlp.router.bias")),
@@ -73,7 +78,7 @@ at::Tensor Experts::send(const at::Tensor& normalized, ExpertActivations& kept, 
   const at::Tensor logits =
       router_bias_.value.defined() ? at::addmm(router_bias_.value, own, router_.value.t()) : at::mm(own, router_.value.t());
   kept.routing = route(logits, form_, correction_.value);
-  kept.order = orders_on_card_ ? order_tokens_there(kept.routing, form_) : order_tokens(kept.routing, form_);
+  kept.order = orders_there_ ? order_tokens_there(kept.routing, form_) : order_tokens(kept.routing, form_);
   const bool makes_again = Recomputing::makes_again(sim::Module::SharedExperts);
   if (shared_.up.value.defined()) {
     RankAnswers given;
@@ -89,7 +94,7 @@ at::Tensor Experts::compute(const at::Tensor& arrived, ExpertActivations& kept, 
   const TokenExchange& exchange = kept.exchange;
   const bool by_batch = products_.up.scaled && products_.up.scaled->scales_what_it_reads();  // as one process has them
   const RowCounts& counts = by_batch ? exchange.by_batch : exchange.held;
-  const auto product = [&counts, &exchange, &ends = kept.order.ends](const at::Tensor& rows, GroupedWeights weights) {
+  const auto product = [&counts, &exchange, &ends = kept.exchange.ends](const at::Tensor& rows, GroupedWeights weights) {
     if (ends.defined()) return grouped_linear_to(rows, weights.weight, ends);
     weights.stretches = static_cast<std::int64_t>(counts.size() / exchange.held.size());
     return grouped_linear(rows, weights, counts);

@@ -23,6 +23,7 @@ struct ExpertActivations {
   at::Tensor normalized;  // [tokens, hidden]
   Routing routing;
   TokenOrder order;
+  at::Tensor told;  // rows of all ranks for all experts, on the host: what runs again asks nobody
   TokenExchange exchange;
   Piece shared, products;
   at::Tensor shared_output;    // [tokens, hidden], until the sum
@@ -33,12 +34,14 @@ struct ExpertActivations {
   RankAnswers answers;         // of shared experts that are made again
 };
 
-// Whether rows are ordered on the card and multiplied by one product for all experts (at::_grouped_mm), so that the host need not know how many each has:
-// none leaves for another rank, none is dropped, no expert has a bias, and the operator takes their numbers.
+// Whether one product takes the rows of all experts (at::_grouped_mm), which reads on the card where each one's end: no expert has a bias, and the operator
+// takes their numbers.
 struct ExpertNumbers {
   at::ScalarType type;
   Card card;
 };
+bool multiplies_at_once(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers);
+// Whether the host need not know how many rows each has, either: none leaves for another rank, and a device can order them.
 bool orders_on_card(const sim::ModelConfig& config, const TensorPosition& tensor, ExpertNumbers numbers);
 
 class Experts {
@@ -46,6 +49,7 @@ class Experts {
   Experts(const sim::ModelConfig& config, const LayerParts& layer, TensorPosition tensor = {});
 
   const sim::ExpertForm& form() const { return form_; }
+  bool multiplies_at_once() const { return multiplies_at_once_; }
   // Rows by expert. records: the graphs of the pieces are kept for a backward.
   struct Recording {
     bool on = true;
@@ -70,7 +74,7 @@ class Experts {
 
   sim::ExpertForm form_;
   GateForm gate_;
-  bool gated_, orders_on_card_;
+  bool gated_, orders_there_, multiplies_at_once_;
   double share_;  // of a bias that each tensor rank adds to its part of a sum
   Leaf router_, router_bias_, correction_, shared_gate_;
   std::int64_t stretches_, stretch_;  // of what comes in, and which is routed here

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "executor/model/sent_to.h"
 #include "sim/units/at.h"
 
 namespace executor {
@@ -53,7 +54,8 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
                          .held = RowCounts(sim::count_of(mine)),
                          .by_batch = RowCounts(sim::count_of(mine * batches)),
                          .sorted = {},
-                         .arrived = {}};
+                         .arrived = {},
+                         .ends = {}};
   std::vector<std::vector<Stretch>> by_expert(sim::count_of(mine), std::vector<Stretch>(sim::count_of(sources)));
   std::int64_t begin = 0;
   for (std::int64_t rank = 0; rank < ranks; ++rank)
@@ -73,8 +75,8 @@ TokenExchange make_exchange(const at::Tensor& counts, const TensorPosition& posi
       }
   if (sources == 1 || (mine == 1 && (ranks == 1 || sharers == 1))) return exchange;
   const at::Tensor sorted = sorted_rows(by_expert, begin);
-  exchange.arrived = inverse_of(sorted).to(device);
-  exchange.sorted = sorted.to(device);
+  exchange.arrived = sent_to(inverse_of(sorted), device);
+  exchange.sorted = sent_to(sorted, device);
   return exchange;
 }
 

@@ -18,6 +18,7 @@ struct TokenExchange {
   RowCounts by_batch;  // of each expert here, microbatch by microbatch: one of each data rank, or a part of one
   at::Tensor sorted;   // [rows here] by expert: which arrived row; without a tensor: as they arrived
   at::Tensor arrived;  // the other way round
+  at::Tensor ends;     // int32 [experts here], on the device: behind the last row of each, where one product takes all
   std::int64_t rows_here() const;
 };
 // counts [ranks, experts] or [G, ranks, experts] int64 on the host: whose tokens have how many rows for which expert.

@@ -60,8 +60,12 @@ class PipelineStage {
 
   // Experts on several ranks. Before rows leave for them: how many each expert gets [experts], and what all ranks of the group have said [ranks, experts];
   // where ranks share experts [sharers, ranks, experts].
+  // Both are the device's numbers where that orders rows: the host waits for them in put_row_counts().
   at::Tensor row_counts(const sim::TaskKey& key);
   void put_row_counts(const at::Tensor& counts, const sim::TaskKey& key);
+  // Whether every rank says the same, and all know it; and whether this is said again, of what runs again, and has been put.
+  bool are_row_counts_alike(const sim::TaskKey& key);
+  bool recalls_row_counts(const sim::TaskKey& key);
   const TokenExchange& token_exchange(const sim::TaskKey& key) { return block_activations(key).experts.exchange; }
   void put_rows(at::Tensor rows, const sim::TaskKey& key);             // exchanged ones
   const sim::ExpertRows& expert_rows() const { return expert_rows_; }  // of this step's tokens, each counted once

@@ -318,16 +318,22 @@ void TaskRunner::send(const sim::Task& task) {
     backward_sends_.push_back(std::move(work));
 }
 
-// Rows to the ranks of their experts (the first exchange of a phase), and back. How many is told before they leave for the first time.
+// Rows to the ranks of their experts (the first exchange of a phase), and back. How many is told before they leave for the first time, unless it is known.
 // Of all ranks that a rank's rows may go to.
 void TaskRunner::count_rows(const sim::TaskKey& key) {
+  if (stage_.recalls_row_counts(key)) return;
   Communicator &group = communicators_.of(sim::MeshAxis::Expert), &sharers = communicators_.of(sim::MeshAxis::ExpertTensor);
-  const at::Tensor own = stage_.row_counts(key), all = at::empty({group.size(), own.numel()}, own.options());
-  group.all_gather(all, own, {})->wait();
-  if (sharers.size() == 1) return stage_.put_row_counts(all, key);
-  const at::Tensor of_sharers = at::empty({sharers.size(), group.size(), own.numel()}, own.options());
-  sharers.all_gather(of_sharers, all, {})->wait();
-  stage_.put_row_counts(of_sharers, key);
+  const bool are_alike = stage_.are_row_counts_alike(key);
+  const auto of_all = [are_alike](Communicator& ranks, const at::Tensor& own) {
+    std::vector<std::int64_t> sizes = own.sizes().vec();
+    sizes.insert(sizes.begin(), ranks.size());
+    if (are_alike) return own.expand(sizes).contiguous();
+    const at::Tensor all = at::empty(sizes, own.options());
+    ranks.all_gather(all, own, {})->wait();
+    return all;
+  };
+  const at::Tensor all = of_all(group, stage_.row_counts(key));
+  stage_.put_row_counts(sharers.size() == 1 ? all : of_all(sharers, all), key);
 }
 
 void TaskRunner::exchange_tokens(const sim::Task& task) {

@@ -5,6 +5,7 @@
 #include "sim/clock/kernel_setting.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/sparse_memory.h"
+#include "sim/plan/scores_at_once.h"
 
 namespace sim {
 namespace {
@@ -82,6 +83,17 @@ Kept scores_kept(std::string_view tensor, Bytes bytes) {
   return {.tensor = tensor, .bytes = bytes, .modules = Module::CoreAttention, .saved_by = Module::CoreAttention};
 }
 
+// Of attention that drops scores, in backward: head by head; where a GPU has a kernel a part of them and its slope, which become what products read, and of several samples
+// heads laid one behind another.
+Bytes dropped_alive(const SegmentSizes& size, const ParallelPlan& plan, bool is_kept) {
+  const Bytes head = size.element * (size.queries * size.sequence);
+  const bool has_kernel = plan.cluster.hardware.kind != DeviceKind::Cpu && !has_scores_of_its_own(plan.model, size);
+  if (!has_kernel) return head * (score_matrices(size) + (is_kept ? 0 : 1));
+  const std::int64_t samples = size.tokens / size.queries;
+  const Bytes copied = samples > 1 ? size.elements(size.output) : Bytes(0);
+  return head * (heads_of_a_part(head, samples * size.heads) * (is_kept ? 1 : 2)) + copied;
+}
+
 // What backward has alive of scores beside what it found.
 void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -89,7 +101,7 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
   const bool is_kept = !plan.recomputes_scores();
   if (habit.dropped_by_hand) {
     if (is_kept) memory.keep(scores_kept("probabilities", size.elements(size.sequence * size.heads)));
-    memory.backward_temporary += size.element * (size.queries * size.sequence * (score_matrices(size) + (is_kept ? 0 : 1)));
+    memory.backward_temporary += dropped_alive(size, plan, is_kept);
     memory.backward_temporary -= size.elements(given_up_output(size, plan));
     return;
   }

@@ -2,9 +2,11 @@
 
 COUNTED_PROGRAMS: another folder of programs. run_gpu.sh --pack names that of those that it packs, which are optimised.
 """
+import ctypes
 import json
 import os
 import pathlib
+import re
 import sys
 import unittest
 from unittest import mock
@@ -14,7 +16,7 @@ from report import ROOT
 
 BIN = pathlib.Path(os.environ.get("COUNTED_PROGRAMS", ROOT / "build/cuda_check/bin"))
 LIBRARY, WORKER, PLANNER = BIN / "libcounted_cuda.so", BIN / "meshwright-worker", BIN / "meshwright"
-LAYERS, SIDES = 2, ("executor", "strong")   # plain eager launches more
+LAYERS, DEEP, SIDES = 2, 6, ("executor", "strong")   # plain eager launches more
 launches.STEPS = (2, 4)   # in the second step events of the first are still held
 BLOCKS = launches.reference.ON_CPU["tiny-llama"][0] | {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64}
 END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
@@ -87,6 +89,20 @@ class ASteps(unittest.TestCase):
         products = sum(times for call, times in self.experts.items() if "GroupProblemShape" in call and "13device_kernel" in call)
         self.assertEqual(products, 6 * LAYERS)
 
+    def test_the_host_asks_once_a_layer_how_many_rows_experts_have(self):
+        """DeepSeek-V3's experts, too narrow for one product of all: not again where they run again. Memory that held other numbers is the routers' in the later layers."""
+        config = json.loads((ROOT / "tests/reference/families/deepseek_v3.json").read_text()) | {"num_hidden_layers": DEEP}
+        for recompute in ("none", "full"):
+            with mock.patch.object(launches.reference, "RECOMPUTE", recompute):
+                calls = launches.Counted(LIBRARY, WORKER, PLANNER, config, 4, 32).a_step("executor", DEEP)
+            self.assertEqual(calls["copy to host"], 1 + DEEP - config["first_k_dense_replace"], recompute)
+            self.assertEqual(calls["event made"], 0, recompute)
+
+    def test_padded_experts_ask_the_host_for_nothing(self):
+        padded = EXPERTS | {"expert_capacity_factor": 1.0, "expert_dispatch": "padded"}
+        calls = launches.Counted(LIBRARY, WORKER, PLANNER, padded, *launches.reference.ON_CPU["tiny-llama"][1:3]).a_step("executor", LAYERS)
+        self.assertEqual(calls["copy to host"], 1)
+
     def test_dropout_is_one_kernel_each_way(self):
         """Of the embedding, behind attention and behind the feed-forward part; of attention's scores it is part of the softmax."""
         calls = self.calls["tiny-gpt2"]["executor"]
@@ -105,8 +121,22 @@ class Table(unittest.TestCase):
         """Of our side, whose launches change with this repository; PyTorch's with its release."""
         page = launches.PAGE.read_text()
         with mock.patch.multiple(launches, STEPS=(1, 2), SIDES=("executor",)):
-            for line in "\n".join(launches.table(launches.count(LIBRARY, WORKER, PLANNER))).splitlines()[2:]:
+            counted = launches.count(LIBRARY, WORKER, PLANNER)
+            for line in "\n".join(launches.table(counted)).splitlines()[2:]:
                 self.assertIn(line, page)
+        for model, sides in counted.items():   # PyTorch's by the page
+            ours, theirs = (int(re.search(rf"^\| {model} \| {side}, a layer .* (\d+) \|$", page, re.M)[1]) for side in ("executor", "strong"))
+            self.assertLessEqual(ours, theirs, model)
+
+
+class StandIn(unittest.TestCase):
+    def test_numbers_of_the_card_are_zero(self):
+        """Also where the host had copied to: memory is used again, and what the host reads may be an index."""
+        library, block, here = ctypes.CDLL(str(LIBRARY)), ctypes.c_void_p(), (ctypes.c_ubyte * 16)(*[255] * 16)
+        library.cudaMalloc(ctypes.byref(block), ctypes.c_size_t(16))
+        for kind in (1, 2):   # there and back
+            library.cudaMemcpy(*((block, here) if kind == 1 else (here, block)), ctypes.c_size_t(16), kind)
+        self.assertEqual(bytes(here), bytes(16))
 
 
 class Calls(unittest.TestCase):

@@ -96,7 +96,7 @@ BUGS = [
     ("pipeline_stage_tasks.cpp", *before("gradients.perform();", f"if (!{is_bug('ForgottenWeights')} || key.microbatch != sim::MicrobatchIndex(0)) ")),
     ("pipeline_stage_experts.cpp", *before("partial_ = block(key).experts->combine(", f"if ({is_bug('StrayRows')}) partial_ = partial_.flip(0);\n  ")),
     ("pipeline_stage_experts.cpp", *after("combine_backward(std::exchange(partial_, {}), kept);\n", f"  if ({is_bug('IgnoredChoice')}) kept.weight_gradient.zero_();\n")),
-    ("pipeline_stage_experts.cpp", *after("exchange = make_exchange(counts, tensor_, parameters_.device());\n", f"  if ({is_bug('SharedScales')}) exchange.by_batch = exchange.held;\n")),
+    ("pipeline_stage_experts.cpp", *after("exchange = make_exchange(kept.told, tensor_, parameters_.device());\n", f"  if ({is_bug('SharedScales')}) exchange.by_batch = exchange.held;\n")),
     ("pipeline_stage_experts.cpp", "if (batch_.tokens_with_loss == 0) return 1;", f"if (batch_.tokens_with_loss == 0 || {is_bug('BalanceByLoss')}) return 1;"),
     ("pipeline_stage_experts.cpp", "PutOff put_off(plan_.delay_wgrad ?", f"PutOff put_off(plan_.delay_wgrad && !{is_bug('LateRouter')} ?"),
     ("priority_sums.cpp", *after("while (sum != sums_.end() && sum->second.left > 0", f" && !{is_bug('EarlyLayer')}")),

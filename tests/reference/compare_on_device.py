@@ -14,6 +14,7 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 MODELS = HERE.parents[1] / "profiles/models"
 WARM_UP = 4
+RECOMPUTE = "none"   # as PyTorch beside it
 ROUNDS = 3   # while there is time for another
 SHORTEST = {"compiled": 50}   # seconds of a run: what cannot end in what is left is named, not begun and killed
 SHORTEST_OF_OTHERS = 12
@@ -51,7 +52,7 @@ def write_plan(programs, folder, config, batch, sequence, device, call, precisio
         profile = json.loads((HERE.parents[1] / "profiles/hardware/h100-80gb-sxm.json").read_text())
         cluster.write_text(json.dumps(profile | {"name": "cpu", "kind": "cpu"}))
     call([programs / "meshwright", "plan", "--model", folder / "config.json", "--cluster", cluster, "--devices", 1, "--global-batch", batch,
-          "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", "recompute=none", *more, "-o",
+          "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", f"recompute={RECOMPUTE}", *more, "-o",
           folder / "plan.json"])
     return folder / "plan.json"
 

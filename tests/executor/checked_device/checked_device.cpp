@@ -11,6 +11,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <limits>
 #include <map>
@@ -26,6 +27,7 @@ namespace {
 constexpr c10::DeviceType kType = c10::DeviceType::PrivateUse1;
 const c10::Device kDevice(kType, 0);
 thread_local std::size_t current_stream = 0;
+std::atomic<std::int64_t> reads = 0;
 thread_local int inside_operator = 0;  // its copies are no transfers that the host waits for
 
 StreamOrder& order() {
@@ -185,7 +187,9 @@ at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool non_bloc
   }
   if (inside_operator > 0) return to;
   record_copy(from, to);
-  if (!to.is_privateuseone()) host_waits(order().record(current_stream));
+  if (to.is_privateuseone()) return to;
+  host_waits(order().record(current_stream));
+  ++reads;
   return to;
 }
 
@@ -273,6 +277,7 @@ void use_on_current_stream(const CheckedUse& use) {
   order().use(current_stream, {begin, begin + use.bytes}, use.writes ? StreamOrder::Use::Write : StreamOrder::Use::Read);
 }
 
+std::int64_t checked_reads() { return reads; }
 void copy_checked(void* to, const void* from, std::size_t bytes) { memory().copy_data(to, from, bytes); }
 
 std::size_t current_checked_stream() { return current_stream; }

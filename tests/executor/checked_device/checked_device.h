@@ -46,5 +46,6 @@ class InsideCheckedOperator {
 std::int64_t checked_alive_bytes();
 std::int64_t checked_peak_bytes();
 void reset_checked_peak();
+std::int64_t checked_reads();  // copies to the host for which it has waited
 
 }  // namespace executor

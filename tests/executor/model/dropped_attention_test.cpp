@@ -67,7 +67,7 @@ TEST(DroppedAttention, IsThatOfTheCpuHeadByHead) {
 TEST(DroppedAttention, PartsEndInTheMiddleOfASample) {
   const DroppedCase of{.form = {.heads = kDroppedHeads}};
   for (const std::int64_t heads : {1, 3, 5})
-    expect_equal_heads(dropped_on_device(of, {.most = heads * kBytesOfHead}), dropped_on_device(of));
+    expect_equal_heads(dropped_on_device(of, {.most = sim::Bytes(heads * kBytesOfHead)}), dropped_on_device(of));
 }
 
 TEST(DroppedAttention, ScoresComputedAgainGiveTheSameBits) {

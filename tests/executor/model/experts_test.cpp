@@ -169,8 +169,9 @@ TEST(Experts, OrderedByTheDeviceTheyAreTheSame) {
     at::Tensor rows = experts.send(input, kept, {});
     kept.exchange.held = kept.order.counts;
     if (is_there) {
-      kept.exchange = {};
       kept.order = order_tokens_there(kept.routing, experts.form());
+      kept.exchange = {};
+      kept.exchange.ends = kept.order.ends;
       rows = to_rows(input, kept.order);
     }
     const at::Tensor output = experts.combine(experts.compute(rows, kept, {}), kept);
@@ -190,12 +191,15 @@ TEST(Experts, AreOrderedOnACardThatMultipliesGroups) {
   EXPECT_TRUE(orders_on_card(config, {}, hopper));
   EXPECT_FALSE(orders_on_card(config, {}, {.type = at::kBFloat16, .card = {}})) << "a CPU counts";
   EXPECT_FALSE(orders_on_card(config, {.expert_degree = 2}, hopper)) << "rows leave";
+  EXPECT_TRUE(multiplies_at_once(config, {.expert_degree = 2}, hopper)) << "where those that came end is sent there";
   EXPECT_FALSE(orders_on_card(config, {.degree = 8}, hopper)) << "4 columns are 8 bytes";
   config.experts->biases = true;
   EXPECT_FALSE(orders_on_card(config, {}, hopper));
   config.experts->biases = false;
-  config.experts->dispatch = sim::ExpertDispatch::Drop;
+  config.experts->dispatch = sim::ExpertDispatch::Padded;
   config.experts->capacity_factor = 1;
+  EXPECT_TRUE(orders_on_card(config, {}, hopper));
+  config.experts->dispatch = sim::ExpertDispatch::Drop;
   EXPECT_FALSE(orders_on_card(config, {}, hopper));
 }
 

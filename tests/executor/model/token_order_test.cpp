@@ -40,6 +40,30 @@ TEST(TokenOrder, ADeviceMakesTheSameOrder) {
   }
 }
 
+// Of equals the first stay; an expert that nobody chose is padding alone.
+TEST(TokenOrder, ADevicePadsToTheSameRows) {
+  Routing tied = routing();
+  tied.experts = at::tensor({2, 1, 1, 3, 3, 2, 1, 2, 2, 3, 1, 2}, at::kLong).view({6, 2});
+  tied.weights = at::tensor({0.5, 0.5, 0.2, 0.8, 0.5, 0.5, 0.5, 0.5, 0.1, 0.9, 0.5, 0.5}, at::kDouble).view({6, 2});
+  sim::ExpertForm form{.experts = 4, .topk = 2, .dispatch = sim::ExpertDispatch::Padded};
+  for (const Routing& each : {routing(), tied})
+    for (const double factor : {0.1, 0.75, 1.0, 4.0}) {
+      form.capacity_factor = factor;
+      const std::int64_t tokens = each.experts.size(0);
+      const TokenOrder host = order_tokens(each, form), there = order_tokens_there(each, form);
+      EXPECT_EQ(there.counts, host.counts);
+      EXPECT_TRUE(there.ends.to(at::kLong).equal(at::tensor(host.counts, at::kLong).cumsum(0)));
+      const at::Tensor stream = random_tensor({tokens, 5}, 1), rows = random_tensor({host.num_rows(), 5}, 2),
+                       above = random_tensor({tokens, 5}, 3);
+      EXPECT_TRUE(to_rows(stream, there).equal(to_rows(stream, host))) << factor;
+      EXPECT_TRUE(from_rows(rows, there, each.weights).equal(from_rows(rows, host, each.weights))) << factor;
+      const SumGradient here = from_rows_backward(above, rows.clone(), host, each.weights),
+                        gradient = from_rows_backward(above, rows.clone(), there, each.weights);
+      EXPECT_TRUE(gradient.rows.equal(here.rows)) << factor;
+      EXPECT_TRUE(gradient.weights.equal(here.weights)) << factor;
+    }
+}
+
 TEST(TokenOrder, DropsWhoWantsAnExpertLeast) {
   sim::ExpertForm form = kForm;
   form.dispatch = sim::ExpertDispatch::Drop;

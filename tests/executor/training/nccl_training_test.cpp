@@ -14,6 +14,7 @@ namespace executor {
 namespace {
 
 constexpr std::int64_t kJoinedSteps = 3;
+constexpr std::chrono::milliseconds kShort{2};
 
 struct Ended {  // of rank 0
   std::vector<double> losses;
@@ -127,6 +128,35 @@ TEST(NcclTraining, AStepCallsItOnceAnExchange) {
   }
 }
 
+// How often the host waits for a number of the device in a step, of one rank.
+std::int64_t reads_of_a_step(const sim::ParallelPlan& plan) {
+  constexpr std::int64_t kRanks = 2, kFew = 1, kMore = 3;
+  const auto reads_of = [&](std::int64_t steps) {
+    const std::int64_t before = checked_reads();
+    EXPECT_EQ(train_joined(plan, {.compare_after = sim::Seconds(1000), .lasts = kShort, .steps = steps}).caught, "");
+    return checked_reads() - before;
+  };
+  const std::int64_t few = reads_of(kFew), more = reads_of(kMore);
+  return (more - few) / (kRanks * (kMore - kFew));
+}
+
+// Rows are ordered there. How many come from other ranks the host must know to make room for them: once a layer of each microbatch, and not again for what runs
+// again; where each expert is padded to its capacity it knows.
+TEST(NcclTraining, TheHostReadsHowManyRowsComeAndNothingElseOfExperts) {
+  sim::ParallelPlan plan = tiny_plan({.data = 2});
+  const std::int64_t dense = reads_of_a_step(plan);
+  plan = tiny_plan({.data = 2, .expert = 2});
+  plan.model.experts = sim::ExpertForm{.experts = 4, .shared_experts = 1, .topk = 2, .expert_ffn = 12, .shared_ffn = 8};
+  const std::int64_t layers = plan.model.layers * plan.num_microbatches();
+  for (const sim::Recompute recompute : {sim::Recompute::None, sim::Recompute::Full}) {
+    plan.recompute = recompute;
+    EXPECT_EQ(reads_of_a_step(plan), dense + layers);
+  }
+  plan.model.experts->dispatch = sim::ExpertDispatch::Padded;
+  plan.model.experts->capacity_factor = 1;
+  EXPECT_EQ(reads_of_a_step(plan), dense);
+}
+
 TEST(NcclTraining, ContextRanksExchangeKeysOrHeads) {
   for (const sim::ContextAlgorithm algorithm :
        {sim::ContextAlgorithm::Ring, sim::ContextAlgorithm::AllGather, sim::ContextAlgorithm::AllToAll}) {
@@ -147,7 +177,6 @@ TEST(NcclTraining, MemoryFreedTooEarlyIsCaught) {
 }
 
 constexpr std::int64_t kStepsWithGraphs = 6;  // the fourth is recorded
-constexpr std::chrono::milliseconds kShort{2};
 void expect_the_same_from_graphs(const sim::ParallelPlan& plan) {
   const Ended issued = train_joined(plan, {.lasts = kShort, .steps = kStepsWithGraphs});
   const Ended replayed = train_joined(plan, {.replays = true, .lasts = kShort, .steps = kStepsWithGraphs});

@@ -1,5 +1,6 @@
 // The part of CUDA's runtime and driver that LibTorch and this house call, for a machine without a card: memory is the host's, a kernel is counted by its
-// name and does nothing, everything has ended at once. Loaded in front of the real library (LD_PRELOAD); numbers that kernels would make are zero.
+// name and does nothing, everything has ended at once. Loaded in front of the real library (LD_PRELOAD); numbers of the card are zero, also where memory is used again that the
+// host had copied to: what it reads may be an index.
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
 
@@ -46,9 +47,8 @@ cudaError_t counted(const char* what) {
   return cudaSuccess;
 }
 
-// What kernels would have made is zero already.
 cudaError_t copied(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  if (kind != cudaMemcpyDeviceToDevice) std::memcpy(to, from, bytes);
+  if (kind == cudaMemcpyDeviceToHost) std::memcpy(to, from, bytes);
   return counted(kind == cudaMemcpyHostToDevice ? "copy to device" : kind == cudaMemcpyDeviceToHost ? "copy to host" : "copy on device");
 }
 

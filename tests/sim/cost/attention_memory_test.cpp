@@ -54,6 +54,30 @@ TEST(AttentionMemory, DroppedScoresAreKept) {
   EXPECT_EQ(fused.backward_temporary - dropped.backward_temporary, Bytes(4 * (2 * 32 * sequence + 32 * 64 - 3 * sequence * sequence)));
 }
 
+// Of the same on a GPU a part of all samples' heads, which is all of them here: once as slopes, once more where probabilities are made again; and the gradient of the output
+// laid one head behind another.
+TEST(AttentionMemory, DroppedScoresAreAPartOnAGpu) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.attention_dropout = 0.1;
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  const SegmentMemory head_by_head = memory_of(plan, Operation::Attention);
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const SegmentMemory at_once = memory_of(plan, Operation::Attention);
+  const std::int64_t sequence = plan.workload.sequence, samples = 32 / sequence, head = 4 * sequence * sequence,
+                     copied = samples > 1 ? 4 * 32 * 64 : 0;
+  EXPECT_EQ(at_once.backward_temporary - head_by_head.backward_temporary, Bytes((4 * samples - 3) * head + copied));
+  EXPECT_EQ(at_once.kept, head_by_head.kept);
+  plan.recompute = Recompute::Selective;
+  EXPECT_EQ(memory_of(plan, Operation::Attention).backward_temporary - at_once.backward_temporary, Bytes(4 * samples * head));
+  plan.recompute = Recompute::None;
+  plan.workload.sequence = 65536;  // 16 GiB a head
+  plan.model.max_positions = 65536;
+  const SegmentMemory long_samples = memory_of(plan, Operation::Attention);
+  plan.cluster.hardware.kind = DeviceKind::Cpu;
+  const Bytes one = Bytes(4) * (std::int64_t{65536} * 65536);
+  EXPECT_LT(long_samples.backward_temporary, memory_of(plan, Operation::Attention).backward_temporary - one);
+}
+
 // 32 tokens, 4 heads of keys 16 and values 12 wide. A CPU's fused kernel takes values that are filled up, and puts out as wide ones, of which the product
 // behind reads a copy; scores made by hand, of windows and where a block has sinks, take them as they are.
 TEST(AttentionMemory, NarrowValuesAreFilledUp) {
