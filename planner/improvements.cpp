@@ -36,6 +36,7 @@ struct OwnWord {
 constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"40 MiB", "160 MiB"}},
                                                          {"prefetch", "", {"1"}},
                                                          {"cuda_graphs", "", {"per_layer", "full_iteration"}, true},
+                                                         {"graph_scope", "cuda_graphs", {""}},
                                                          {"attention", "", {"as_the_program"}, true},
                                                          {"recompute_scope", "", {}, true},
                                                          {"optimizer_in_backward", "", {"true", "false"}},
@@ -58,6 +59,8 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"on_drive", "zero", {"none"}},
                                                          {"context_by_document", "context"},
                                                          {"direct_source", "pipeline"},
+                                                         {"passes", "pipeline", {"1"}},
+                                                         {"tensor_overlap", "tensor", {"along_products"}},
                                                          {"sync_batch_norm", ""},
                                                          {"microbatch_group", "schedule"}});
 

@@ -12,6 +12,8 @@ constexpr Unsearched kUnsearched[] = {
     {"cut", "follows from the prices of layers: the slowest stage is as fast as it can be"},
     {"microbatch_group",
      "interleaved groups as large as the pipeline hold least; twice as large ones gain 0.45 % of GPT-3 175B's step for 14.6 GiB more"},
+    {"passes", "all microbatches in one pass of the pipeline are never slower: several fill and drain it more often"},
+    {"tensor_overlap", "a habit of the program, which the plan follows; `check` says what exchanges along products gain"},
     {"prefetch",
      "stage 3 gathers one unit ahead wherever the program does: without it a step takes up to 1.8 times as long, and a third unit ahead "
      "gains 0.03 % at most, for up to 1.6 GiB"},
@@ -38,6 +40,7 @@ constexpr Unsearched kUnsearched[] = {
     {"cuda_graphs",
      "asked for: in plans for Megatron-LM they gain nothing that can be seen, 2.5 % of Qwen3-30B-A3B, and take gigabytes that are not "
      "priced; `check` says what they gain"},
+    {"graph_scope", "belongs to cuda_graphs: a graph that holds more is never slower"},
     {"attention", "asked for: which kernels a program can run is known where it runs; the fused one that its profile names is taken"},
     {"delay_wgrad",
      "goes with expert_overlap, and splits every backward, whose pairs no bound walks; it gains 2.7 % of DeepSeek-V3's step for 0.2 GiB: "

@@ -100,6 +100,12 @@ bool limits_host(const ParallelPlan& plan) {
          plan.mesh.shards() > 1;
 }
 
+// Products whose rows are routed and brought first. Gradients of weights read what is there.
+bool reaches_experts(const KernelCall& call) {
+  return call.shape[3] > 0 && call.convolution == nullptr && family_of(call.kernel) == KernelFamily::MatrixProduct &&
+         call.kernel != Kernel::LinearWeightGradient;
+}
+
 // HybridEP counts rows by expert behind its exchange, and the host reads the counts before it issues what orders them, and the products (csrc/hybrid_ep/executor/
 // executor.cu of 2025, Executor::dispatch_postprocess: `.cpu()`, `.item()`). A program whose tokens cross once has no other on domains of more than eight.
 bool counts_arrivals(const ParallelPlan& plan) {
@@ -160,12 +166,13 @@ Seconds ModelledKernels::issue(const TaskKernels& kernels, const Work& work) con
     modules += is_module(call) && !software.compiled ? 1 : 0;
     adapted += real(call.adapted);
     units += units_of(call, plan_);
-    if (call.shape[3] > 0 && call.convolution == nullptr && family_of(call.kernel) == KernelFamily::MatrixProduct) experts = 1;
+    if (reaches_experts(call)) experts = 1;
   }
-  const double captured = (work.kernels - work.uncaptured) * launch_share_, uncaptured = work.uncaptured * uncaptured_share_;
-  return (captured + uncaptured) * software.host_per_kernel + modules * launch_share_ * host_of_module(plan_) +
+  const double share = plan_.graph_scope.holds(kernels.segment) ? launch_share_ : 1;
+  const double captured = (work.kernels - work.uncaptured) * share, uncaptured = work.uncaptured * uncaptured_share_;
+  return (captured + uncaptured) * software.host_per_kernel + modules * share * host_of_module(plan_) +
          experts * uncaptured_share_ * software.host_per_experts +
-         launch_share_ * (adapted * software.host_per_adapter + units * software.host_per_unit);
+         share * (adapted * software.host_per_adapter + units * software.host_per_unit);
 }
 
 Seconds ModelledKernels::waits(const TaskKernels& kernels) const {

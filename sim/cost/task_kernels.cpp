@@ -456,22 +456,22 @@ TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const 
 
 TaskKernels kernels_of(const ModelGraph& model, const ParallelPlan& plan, const LayerTask& task, const std::vector<Piece>& pieces) {
   const Parts parts = parts_of(pieces, task.operation);
-  const std::vector<Operator>& operators = sim::at(model.layer(task.layer).segments, parts.segment).operators;
+  const SegmentGraph& segment = sim::at(model.layer(task.layer).segments, parts.segment);
+  const std::vector<Operator>& operators = segment.operators;
   Writer writer(model, plan, task, operators);
   if (task.phase == Phase::Backward || task.phase == Phase::Weight) {
     for (auto op = operators.rbegin(); op != operators.rend(); ++op) {
       if (parts.last <= op->part || op->part + op->spans <= parts.first) continue;
-      if (task.phase == Phase::Weight) {
-        if (writer.is_put_off(*op)) writer.weight_gradient(*op);
-        continue;
-      }
+      const bool is_weights = task.phase == Phase::Weight;
+      if (is_weights && writer.is_put_off(*op)) writer.weight_gradient(*op);
+      if (is_weights) continue;
       writer.again(*op);
       writer.backward(*op, parts);
     }
-    return {std::move(writer).take(), CallKind::Backward};
+    return {std::move(writer).take(), CallKind::Backward, segment.name};
   }
   for (const Operator& op : operators_run(operators, parts, leaves_last_product(plan, pieces, task))) writer.forward(op, parts);
-  return {std::move(writer).take(), CallKind::Forward};
+  return {std::move(writer).take(), CallKind::Forward, segment.name};
 }
 
 TaskKernels weight_gradients_beside(const ModelGraph& model, const ParallelPlan& plan, const TaskKey& exchange,

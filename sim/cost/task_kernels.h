@@ -15,6 +15,7 @@ namespace sim {
 struct TaskKernels {
   std::vector<KernelCall> calls;
   CallKind kind = CallKind::Forward;
+  Operation segment{};  // that they are of, by its name
 };
 
 // Tasks of the phases Forward, Recompute, Backward and Weight.

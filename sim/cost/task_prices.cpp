@@ -21,8 +21,7 @@ namespace {
 
 // What the program hides by means that the graph has no tasks for: along a product.
 double exposed_share(const TaskKey& key, const ParallelPlan& plan) {
-  const SoftwareStack& software = plan.cluster.software;
-  if (key.group != MeshAxis::Tensor || !software.overlap_tensor || !software.overlaps_pieces) return 1;
+  if (key.group != MeshAxis::Tensor || !plan.sends_along_products()) return 1;
   return exposed_along_product(real(plan.mesh.tensor));
 }
 

@@ -37,6 +37,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"mtp_apart", [](const Plan& plan) { return plan.model.mtp_layers > 0; }},
     {"schedule", [](const Plan& plan) { return has_stages(plan) || plan.num_microbatches() > 1; }},  // of one stage: what stays alive
     {"chunks", has_stages},
+    {"passes", has_stages},
     {"microbatch_group", takes_groups},
     {"reshard", is_sharded},
     {"prefetch", is_sharded},
@@ -48,6 +49,8 @@ constexpr std::array kUses = std::to_array<Use>({
     {"offload_parameters", is_sharded},
     {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && (has_copies(plan) || plan.offload_parameters); }},
     {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
+    {"graph_scope", [](const Plan& plan) { return plan.cuda_graphs == CudaGraphs::PerLayer; }},
+    {"tensor_overlap", [](const Plan& plan) { return plan.sequence_parallel; }},
     {"recompute_scope", [](const Plan& plan) { return plan.recompute != Recompute::None; }},
     {"on_drive", [](const Plan& plan) { return is_sharded(plan) && plan.offload_optimizer; }},
     {"offload_share", [](const Plan& plan) { return plan.offload_optimizer; }},

@@ -31,6 +31,12 @@ PipelineShape ParallelPlan::pipeline_shape() const {
           .slices = slices};
 }
 
+PipelineShape ParallelPlan::pass_shape() const {
+  PipelineShape shape = pipeline_shape();
+  shape.microbatches /= passes;
+  return shape;
+}
+
 ShardShape ParallelPlan::shard_shape() const {
   return {.microbatch = microbatch_size,
           .sequence = workload.sequence,
@@ -56,9 +62,17 @@ namespace {
 std::vector<StageAction> scheduled(const ParallelPlan& plan, StageIndex stage) {
   if (plan.written_order) return plan.written_order->stages[stage.position()];
   const Schedule& row = *find_schedule(plan.schedule);
-  PipelineShape shape = plan.pipeline_shape();
+  PipelineShape shape = plan.pass_shape();
   if (row.splits_backward) shape.waiting = plan.percent_waiting();
-  return row.order(shape, stage);
+  std::vector<StageAction> order = row.order(shape, stage);
+  const std::size_t of_a_pass = order.size();
+  order.reserve(of_a_pass * count_of(std::int64_t{plan.passes}));
+  for (std::int32_t pass = 1; pass < plan.passes; ++pass)
+    for (std::size_t at = 0; at < of_a_pass; ++at) {
+      order.push_back(order[at]);
+      order.back().microbatch = MicrobatchIndex(order[at].microbatch.value() + pass * shape.microbatches);
+    }
+  return order;
 }
 
 }  // namespace

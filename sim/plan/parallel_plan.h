@@ -13,6 +13,7 @@
 #include "sim/model/model_config.h"
 #include "sim/model/model_graph.h"
 #include "sim/plan/device_mesh.h"
+#include "sim/plan/graph_scope.h"
 #include "sim/plan/precision_policy.h"
 #include "sim/plan/recompute_scope.h"
 #include "sim/plan/samples_policy.h"
@@ -69,6 +70,10 @@ inline constexpr std::string_view kAttentionWords[] = {
 // rate that the software profile's program gets there. AllGather: every rank has all tokens, and takes the rows of its own experts.
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical, AllGather };
 inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical", "all_gather"};
+// How tensor ranks exchange what a product reads or makes. Apart: in front of it, or behind. AlongProducts: piece by piece beside it (Wang et al. 2023), as
+// Megatron's --tp-comm-overlap and torchtitan's enable_async_tensor_parallel do with shared sequences.
+enum class TensorOverlap : std::uint8_t { AsTheProgram, Apart, AlongProducts };
+inline constexpr std::string_view kTensorOverlapNames[] = {"as_the_program", "apart", "along_products"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
 // Muon (Jordan et al. 2024) makes the momentum of a block's matrix orthogonal; ends, norms and biases are AdamW's. Stage 1 deals whole matrices out.
 // AdamW8bit (Dettmers et al. 2022) keeps its moments in 8 bit with a scale a block. Adafactor (Shazeer and Stern 2018) keeps no mean, and of a
@@ -141,6 +146,7 @@ struct ParallelPlan {
   std::string schedule = "1f1b";  // a row of all_schedules(), or "csv": as written_order says
   std::optional<OrderTable> written_order;
   std::int32_t chunks = 1;            // v
+  std::int32_t passes = 1;            // of the pipeline a step: each has as many microbatches, fills and drains it
   std::int32_t microbatch_group = 0;  // interleaved: microbatches that pass a stage together; 0: as few as fill the pipeline, evenly
   StageCut cut;
   std::int64_t microbatch_size = 1;   // samples
@@ -160,8 +166,10 @@ struct ParallelPlan {
   StateShards state_shards = StateShards::Slices;
   WeightSync weight_sync = WeightSync::AllGather;
   CudaGraphs cuda_graphs = CudaGraphs::None;
+  GraphScope graph_scope{};  // of graphs of layers
   TokenDispatcher token_dispatcher = TokenDispatcher::AsTheProgram;
   AttentionWord attention = AttentionWord::AsTheProgram;
+  TensorOverlap tensor_overlap = TensorOverlap::AsTheProgram;
   bool overlap_weight_gather =
       false;  // stages 1 and 2: new weights are gathered beside the next forward, which waits for those that it reads
   PostValidation post_validation = PostValidation::None;
@@ -204,6 +212,7 @@ struct ParallelPlan {
     return count_of(std::int64_t{work.microbatch.value()} * slices + (work.slice.exists() ? work.slice.value() : 0));
   }
   PipelineShape pipeline_shape() const;
+  PipelineShape pass_shape() const;                        // of one pass of the pipeline
   std::int32_t percent_waiting() const;                    // of PipelineShape::waiting
   std::vector<StageAction> order(StageIndex stage) const;  // of the schedule; with delay_wgrad weights behind each backward
   OrderTable order_table() const;                          // of all stages, as a CSV holds it: the schedule's own
@@ -234,6 +243,11 @@ struct ParallelPlan {
     return mesh.moves_tokens() && token_dispatcher != TokenDispatcher::AllGather;
   }  // rows of experts cross links
   bool gathers_tokens() const { return token_dispatcher == TokenDispatcher::AllGather && mesh.moves_tokens(); }
+  bool sends_along_products() const {  // which needs shared sequences
+    if (tensor_overlap == TensorOverlap::AsTheProgram)
+      return sequence_parallel && cluster.software.overlap_tensor && cluster.software.overlaps_pieces;
+    return tensor_overlap == TensorOverlap::AlongProducts;
+  }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool has_on_drive(OnDrive what) const { return (static_cast<int>(on_drive) & static_cast<int>(what)) != 0; }
   bool crosses_steps() const { return overlap_weight_gather || crosses_norm(); }  // a step begins before the one before has ended

@@ -72,6 +72,14 @@ Faults set_offload_modules(Plan& plan, const FieldValue& value) {
   return faults;
 }
 
+Faults set_graph_scope(Plan& plan, const FieldValue& value) {
+  const std::string& text = std::get<std::string>(value);
+  const std::optional<GraphScope> scope = parse_graph_scope(text);
+  if (!scope) return {{"", fmt::format("\"{}\" names no parts of blocks", text), "use some of attn,mlp,moe_router"}};
+  plan.graph_scope = *scope;
+  return {};
+}
+
 Faults set_samples(Plan& plan, const FieldValue& value) {
   Faults faults;
   plan.workload.samples = parse_samples_policy(std::get<std::string>(value), faults);
@@ -128,6 +136,10 @@ constexpr FieldAccess kOffloadModules{.kind = FieldKind::Text,
                                       .get = [](const Plan& plan) -> FieldValue { return to_text(plan.offload_modules); },
                                       .set = set_offload_modules,
                                       .grammar = "core_attn,attn_proj; of attn_norm, qkv_linear, mlp_norm, expert_fc1, moe_act, too"};
+constexpr FieldAccess kGraphScope{.kind = FieldKind::Text,
+                                  .get = [](const Plan& plan) -> FieldValue { return to_text(plan.graph_scope); },
+                                  .set = set_graph_scope,
+                                  .grammar = "attn,mlp,moe_router (some of them)"};
 constexpr FieldAccess kAdapters{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.model.adapters); },
@@ -218,6 +230,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, kOrder, {}, [](const Plan& plan) { return plan.written_order.has_value(); }},
     {"chunks", "/chunks", "chunks", "model chunks a stage (v)",
      Layout, at<&Plan::chunks>(), kDegree, always},
+    {"passes", "/passes", "passes", "of the pipeline a step: each has as many microbatches, fills the pipeline and drains it (torchtitan: training.global_batch_size above local_batch_size)",
+     Layout, at<&Plan::passes>(), {1, kMostMicrobatches}},
     {"microbatch_group", "/microbatch_group", "microbatch group", "interleaved: so many microbatches pass a stage together, chunk by chunk; 0: as few as fill the pipeline, evenly",
      Layout, at<&Plan::microbatch_group>(), {0, kMostMicrobatches}},
     {"cut", "/cut", "stage cut", "first layer of each virtual stage, in model order",
@@ -264,10 +278,14 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kWeightSyncNames, &Plan::weight_sync>()},
     {"cuda_graphs", "/cuda_graphs", "CUDA graphs", "kernels that the host issues at once: of a block, or of a whole step",
      Layout, named<kCudaGraphsNames, &Plan::cuda_graphs>()},
+    {"graph_scope", "/graph_scope", "parts in graphs", "of graphs of layers: which parts of blocks they hold; empty: all that they can, which experts are not (Megatron: --cuda-graph-scope)",
+     Layout, kGraphScope},
     {"token_dispatcher", "/token_dispatcher", "token dispatcher", "how tokens reach experts: a copy for each expert (all_to_all), each node once (hierarchical: DeepEP, HybridEP), or all tokens all ranks (all_gather)",
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
     {"attention", "/attention", "attention", "which kernel attends: one that writes scores out (unfused, fused_softmax), PyTorch's memory-efficient one with a mask handed to it, of which it skips nothing (efficient_masked), or a causal one (efficient), FlashAttention 1 to 3, or cuDNN's (Transformers: attn_implementation; Megatron: --attention-backend)",
      Layout, named<kAttentionWords, &Plan::attention>()},
+    {"tensor_overlap", "/tensor_overlap", "tensor exchange beside products", "how tensor ranks exchange what products read and make: in front of them and behind (apart), or piece by piece beside them (along_products; Megatron: --tp-comm-overlap, torchtitan: enable_async_tensor_parallel)",
+     Layout, named<kTensorOverlapNames, &Plan::tensor_overlap>()},
     {"expert_overlap", "/expert_overlap", "exchange beside compute", "experts' tokens of a backward are exchanged while the forward behind it computes, and the other way round (Megatron: --overlap-moe-expert-parallel-comm)",
      Layout, at<&Plan::expert_overlap>()},
     {"delay_wgrad", "/delay_wgrad", "weights beside exchange", "with experts' exchange beside compute: gradients of weights run behind those of inputs, while tokens are under way (Megatron: --delay-wgrad-compute)",

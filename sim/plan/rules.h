@@ -1,5 +1,5 @@
-// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, recompute_rules.cpp, host_rules.cpp, steps_in_backward.cpp, network_rules.cpp
-// and encoder_rules.cpp, which hold the rules themselves.
+// Rules that a plan breaks, gathered one by one. Of violations.cpp, step_rules.cpp, recompute_rules.cpp, host_rules.cpp, steps_in_backward.cpp, network_rules.cpp,
+// pipeline_rules.cpp and encoder_rules.cpp, which hold the rules themselves.
 #pragma once
 
 #include <string>
@@ -39,6 +39,8 @@ void check_paged_optimizer(const ParallelPlan& plan, Rules& rules);
 void check_wire(const ParallelPlan& plan, Rules& rules);
 void check_full_units(const ParallelPlan& plan, Rules& rules);
 void check_delayed_head(const ParallelPlan& plan, Rules& rules);
+// In which order stages work, in how many passes, and what chunks have (pipeline_rules.cpp).
+void check_pipeline(const ParallelPlan& plan, Rules& rules);
 // What may wait on the host for a backward (host_rules.cpp).
 void check_inputs_on_host(const ParallelPlan& plan, Rules& rules);
 // Where recomputation may hold (recompute_rules.cpp).

@@ -24,6 +24,7 @@ void check_degrees(const ParallelPlan& plan, Rules& rules) {
   rules.must(positive, "/mesh", fmt::format("{} (chunks {}) has a degree below 1", degrees_text(mesh), plan.chunks),
              "use degrees of at least 1");
   rules.must(plan.slices >= 1, "/slices", fmt::format("slices must be at least 1, not {}", plan.slices), "use slices=1");
+  rules.must(plan.passes >= 1, "/passes", fmt::format("passes must be at least 1, not {}", plan.passes), "use passes=1");
   if (!positive) return;
   const std::int64_t copies = std::int64_t{mesh.data} * mesh.context;
   const double product = static_cast<double>(copies) * mesh.pipeline * mesh.tensor;  // degrees as written go beyond 64 bits
@@ -89,6 +90,9 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
   const std::int64_t tokens = plan.workload.sequence / plan.mesh.context;
   rules.must(!plan.sequence_parallel || tokens % tensor == 0, "/sequence_parallel",
              fmt::format("sequence {} is not divisible by tensor degree {}", tokens, tensor), "switch it off, or change the sequence");
+  rules.must(plan.tensor_overlap != TensorOverlap::AlongProducts || plan.sequence_parallel, "/tensor_overlap",
+             "along_products goes piece by piece through a sequence that tensor ranks share",
+             "use sequence_parallel=true, or leave it out");
 }
 
 bool check_neighbourhoods(const ParallelPlan& plan, Rules& rules) {
@@ -296,71 +300,6 @@ void check_expert_overlap(const ParallelPlan& plan, Rules& rules) {
              "use all_to_all, or experts that are not padded");
 }
 
-// What is written must be an order of just this plan, and performable.
-void check_written_order(const ParallelPlan& plan, Rules& rules) {
-  const OrderTable& order = *plan.written_order;
-  const auto stages = static_cast<std::int32_t>(order.stages.size());
-  const bool right_size = stages == plan.mesh.pipeline && order.chunks == plan.chunks && order.microbatches == plan.num_microbatches();
-  rules.must(right_size, "/order",
-             fmt::format("has {}, {} a row and {}; the plan has {}, {} and {}", counted(stages, "row"), counted(order.chunks, "chunk"),
-                         counted(order.microbatches, "microbatch"), counted(plan.mesh.pipeline, "stage"), counted(plan.chunks, "chunk"),
-                         counted(plan.num_microbatches(), "microbatch")),
-             "write an order for that shape, or change the plan");
-  if (!right_size) return;
-  const std::vector<Violation> faults = order_faults(order);
-  for (const Violation& fault : faults) rules.must(false, "/order", located(fault), fault.remedy);
-  if (!faults.empty() || !plan.shares_embedding() || plan.ties_across_stages()) return;
-  const ChunkIndex last_chunk = order.stages.front().back().chunk;
-  rules.must(last_chunk == ChunkIndex(0), "/order",
-             "ends row 0 with another chunk than the embedding's, whose gradient another reader of its table adds to",
-             "end row 0 with an action of virtual stage 0");
-}
-
-// Embedding and head may stand alone. A part without a layer hands on what it gets: one chunk a stage, as programs cut that have such.
-void check_cut(const ParallelPlan& plan, Rules& rules) {
-  const std::vector<LayerIndex>& first = plan.cut.first;
-  const bool right_size = std::ssize(first) == plan.num_virtual_stages();
-  rules.must(right_size, "/cut",
-             fmt::format("names {}, the pipeline has {}", counted(std::ssize(first), "chunk"), plan.num_virtual_stages()),
-             "give the first layer of each chunk");
-  if (!right_size) return;
-  const bool begins = first.front() == LayerIndex(0) && (first.size() == 1 || first[1] > LayerIndex(0));
-  rules.must(begins && std::is_sorted(first.begin(), first.end()) && first.back() <= plan.head(), "/cut",
-             "must start with layer 0 (the embedding), ascend, and leave the head to the last chunk",
-             "use ascending first layers: 0 .. L + 1");
-  const bool has_empty = std::adjacent_find(first.begin(), first.end()) != first.end();
-  rules.must(!has_empty || plan.chunks == 1, "/cut", fmt::format("has a chunk without a layer among {} a stage", plan.chunks),
-             "give each chunk a layer, or use one chunk a stage");
-}
-
-void check_pipeline(const ParallelPlan& plan, Rules& rules) {
-  const Schedule* schedule = find_schedule(plan.schedule);
-  rules.must(plan.written_order.has_value() == (plan.schedule == kOrderFromCsv), "/order", "belongs to schedule csv, and that needs it",
-             "give both or none");
-  if (!rules.clean()) return;
-  if (schedule == nullptr && !plan.written_order) {
-    std::string names;
-    for (const Schedule& known : all_schedules()) names += fmt::format("{}{}", names.empty() ? "" : ", ", known.name);
-    rules.must(false, "/schedule", fmt::format("unknown schedule '{}'", plan.schedule), "use one of " + names);
-    return;
-  }
-  const std::int64_t parts = std::int64_t{plan.mesh.pipeline} * plan.chunks;
-  rules.must(parts <= plan.model.inner_layers() + 2, "/mesh/pipeline",
-             fmt::format("{} x {} = {}, but the model has {}, an embedding and a head", counted(plan.mesh.pipeline, "stage"),
-                         counted(plan.chunks, "chunk"), counted(parts, "virtual stage"), counted(plan.model.layers, "block")),
-             "use fewer stages or chunks");
-  rules.must(plan.chunks == 1 || plan.mesh.pipeline > 1, "/chunks",
-             fmt::format("{} chunks on one stage have nobody to interleave with", plan.chunks), "use chunks = 1");
-  rules.must(plan.microbatch_group == 0 || (schedule != nullptr && schedule->takes_groups), "/microbatch_group",
-             fmt::format("schedule {} has no groups of microbatches", plan.schedule), "leave it out, or use schedule interleaved");
-  if (rules.clean() && plan.written_order)
-    check_written_order(plan, rules);
-  else if (rules.clean())
-    if (const auto why = schedule->why_unsupported(plan.pipeline_shape()))
-      rules.must(false, "/schedule", fmt::format("{}: {}", plan.schedule, *why), "change the schedule, its chunks or the microbatches");
-  if (rules.clean()) check_cut(plan, rules);
-}
-
 void check_sharding(const ParallelPlan& plan, Rules& rules) {
   check_wire(plan, rules);
   check_full_units(plan, rules);
@@ -380,6 +319,8 @@ void check_sharding(const ParallelPlan& plan, Rules& rules) {
              "use reduce_scatter, or zero=1 and accumulation=reduce_last");
   rules.must(plan.cuda_graphs == CudaGraphs::None || plan.cluster.hardware.kind == DeviceKind::Gpu, "/cuda_graphs",
              "a CPU issues its kernels itself", "leave it out");
+  rules.must(plan.graph_scope.is_all() || plan.cuda_graphs == CudaGraphs::PerLayer, "/graph_scope",
+             "says what graphs of layers hold, and there are none", "use cuda_graphs=per_layer, or leave it out");
   check_inputs_on_host(plan, rules);
   check_delayed_head(plan, rules);
   check_recompute_scope(plan, rules);
@@ -409,9 +350,9 @@ std::vector<Violation> attention_violations(const ParallelPlan& plan) {
 std::vector<Violation> violations(const ParallelPlan& plan) {
   Rules rules;
   check_degrees(plan, rules);
-  if (!rules.clean() &&
-      (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 || plan.mesh.expert < 1 ||
-       plan.mesh.expert_tensor < 0 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 || plan.chunks < 1 || plan.slices < 1))
+  if (!rules.clean() && (plan.mesh.replicas < 1 || plan.mesh.reshard < 1 || plan.mesh.data < 1 || plan.mesh.context < 1 ||
+                         plan.mesh.expert < 1 || plan.mesh.expert_tensor < 0 || plan.mesh.tensor < 1 || plan.mesh.pipeline < 1 ||
+                         plan.chunks < 1 || plan.slices < 1 || plan.passes < 1))
     return std::move(rules).take();
   check_batch(plan, rules);
   check_samples(plan, rules);

@@ -199,8 +199,7 @@ constexpr std::string_view kCheckpointFormats[] = {"torch", "torch_dist", "torch
 
 constexpr Field kFields[] = {
     {"cuda-graph-impl", "", [](const ParallelPlan& p) { return written_if(p.cuda_graphs != CudaGraphs::None, "local"); }, read_graphs},
-    {"cuda-graph-scope", "cuda-graph-modules", [](const ParallelPlan& p) { return written_if(captures_step(p), "full_iteration"); },
-     read_graph_scope},
+    {"cuda-graph-scope", "cuda-graph-modules", graph_scope_of_megatron, read_graph_scope},
     {"enable-cuda-graph", "external-cuda-graph", nullptr, read_layer_graphs},
     {"full-iteration-cuda-graph", "", nullptr, read_step_graphs},
     {"te-rng-tracker", "", [](const ParallelPlan& p) { return written_flag(p.cuda_graphs != CudaGraphs::None); }, flag_said},
@@ -209,6 +208,7 @@ constexpr Field kFields[] = {
     {"delay-wgrad-compute", "", flag_of<&ParallelPlan::delay_wgrad>, put_flag<&ParallelPlan::delay_wgrad>},
     {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, flag_said},
     {"wgrad-deferral-limit", "", deferral_limit, number_said},
+    {"tp-comm-overlap", "", [](const ParallelPlan& p) { return written_flag(p.sends_along_products()); }, flag_said},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there
      [](const Value& v, Draft& d) { d.plan.vocabulary_multiple = v.degree(); }},

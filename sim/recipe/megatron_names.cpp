@@ -15,7 +15,7 @@ constexpr LostSetting kLost[] = {
     {"mtp-hybrid-override-pattern", "halves of blocks that predict further tokens; the plan has none of them"},
     {"mtp-use-repeated-layer", "one layer that predicts all further tokens; the plan has one for each"},
     {"qk-l2-norm qk-clip", "norms of queries and keys; the plan has none of their time and memory"},
-    {"tp-comm-overlap tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap use-mc2 coc-fused-kernel "
+    {"tp-comm-bulk-dgrad tp-comm-bulk-wgrad tp-comm-overlap-cfg moe-shared-expert-overlap use-mc2 coc-fused-kernel "
      "overlap-param-gather-with-optimizer-step overlap-p2p-communication-warmup-flush overlap-p2p-comm-warmup-flush "
      "ep-overlap-early-attn-memory-release batch-p2p-communication batch-p2p-comm moe-deepep-num-sms moe-hybridep-num-sms "
      "high-priority-stream-groups",

@@ -267,6 +267,19 @@ void settle_attention_of_megatron(Draft& draft) {
     take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
 }
 
+// Off unless it is asked for, and of shared sequences alone (megatron/training/arguments.py, validate_args); Megatron-Bridge switches it off without them.
+void settle_tensor_overlap(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  constexpr std::string_view kOverlap = "tp-comm-overlap";
+  const bool asks = flag_of(draft, std::string(kOverlap), false);
+  if (plan.sequence_parallel && asks != plan.sends_along_products())
+    plan.tensor_overlap = asks ? TensorOverlap::AlongProducts : TensorOverlap::Apart;
+  if (asks && !plan.sequence_parallel)
+    draft.lost.push_back({std::string(kOverlap),
+                          "goes with sequences that tensor ranks share, and these share none; the plan is without it",
+                          "add --sequence-parallel and a tensor degree above 1, or leave it out"});
+}
+
 void doubt_words_of_forks(Draft& draft) {
   struct Words {
     const char* key;
@@ -297,16 +310,26 @@ void read_graphs(const Value& v, Draft& d) {
   if (v.choice(kImplementations) > 0) d.plan.cuda_graphs = is_whole ? CudaGraphs::FullIteration : CudaGraphs::PerLayer;
 }
 
+Written graph_scope_of_megatron(const ParallelPlan& plan) {
+  if (captures_step(plan)) return std::string(kWholeIteration);
+  std::string text = to_text(plan.graph_scope);
+  std::ranges::replace(text, ',', ' ');
+  return written_if(!text.empty(), text);
+}
+
 // Without graphs it says nothing.
 void read_graph_scope(const Value& v, Draft& d) {
   constexpr std::string_view kModules[] = {"full", "full_iteration", "attn", "mlp", "moe", "moe_router", "moe_preprocess", "mamba"};
-  for (const std::string& word : words_of(v.text())) tell_other_word(Value({v.key(), word}, d), kModules);
+  GraphScope scope;
+  for (const std::string& word : words_of(v.text())) {
+    tell_other_word(Value({v.key(), word}, d), kModules);
+    if (const std::optional<GraphPart> part = graph_part(word)) scope = scope.with(*part);
+  }
   const std::string* const implementation = said(d, "cuda-graph-impl");
-  if (implementation == nullptr || *implementation == "none" || v.text().find(kWholeIteration) != std::string::npos || v.text().empty() ||
-      v.text() == "full")
-    return;
-  v.lost(fmt::format("is {}: graphs of these modules; the plan's are of whole blocks", v.text()),
-         "mind the host's time of the other modules");
+  const bool is_of_layers = implementation != nullptr && *implementation != "none" && v.text().find(kWholeIteration) == std::string::npos;
+  if (is_of_layers && has_name(v.text(), "moe"))
+    v.lost("has moe: graphs of experts, too, whose products the plan's host issues one by one", "mind it when you read the figures");
+  if (is_of_layers && !has_name(v.text(), "full")) d.plan.graph_scope = scope;
 }
 
 void read_layer_graphs(const Value& v, Draft& d) {

@@ -21,6 +21,7 @@ std::string recomputed_modules(const ParallelPlan& plan);
 // attention-backend, or nothing: of kernels that it does not name, too. Read with transformer-impl, use-flash-attn and the fusion of softmax and mask.
 Written attention_backend(AttentionWord word);
 void settle_attention_of_megatron(Draft& draft);
+void settle_tensor_overlap(Draft& draft);
 void doubt_words_of_forks(Draft& draft);  // of arguments with a choice whose words a plan does not depend on
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
@@ -30,6 +31,7 @@ bool captures_step(const ParallelPlan& plan);  // in one CUDA graph
 // cuda-graph-impl with its scope: blocks, parts of them, or the whole iteration; and the switches of older releases.
 void read_graphs(const Value& value, Draft& draft);
 void read_graph_scope(const Value& value, Draft& draft);
+Written graph_scope_of_megatron(const ParallelPlan& plan);
 void read_layer_graphs(const Value& value, Draft& draft);
 void read_step_graphs(const Value& value, Draft& draft);
 void read_precision(const Value& value, Draft& draft);  // NeMo's one word

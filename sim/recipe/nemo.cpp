@@ -38,6 +38,8 @@ std::vector<RecipeFile> nemo_files(const RecipeHead& head, const RecipeSettings&
       "from nemo import lightning as nl\n"
       "from nemo.collections import llm\n";
   if (is_latent) text += "from nemo.collections.llm.gpt.model.deepseek import DeepSeekConfig, DeepSeekModel\n";
+  if (plan.sends_along_products())
+    text += "from nemo.lightning.pytorch.callbacks.megatron_comm_overlap import MegatronCommOverlapCallback\n";
   text += "\n" + core_sections(settings);
   text += fmt::format(
       "\n\ndef plan() -> run.Partial:\n"
@@ -47,14 +49,15 @@ std::vector<RecipeFile> nemo_files(const RecipeHead& head, const RecipeSettings&
       "        model=run.Config({}, config=run.Config({}, **MODEL)),\n"
       "        data=run.Config(llm.MockDataModule, **DATA),\n"
       "        trainer=run.Config(\n"
-      "            nl.Trainer, accelerator=\"gpu\", plugins=run.Config(nl.MegatronMixedPrecision, **PLUGIN),\n"
+      "            nl.Trainer, accelerator=\"gpu\", plugins=run.Config(nl.MegatronMixedPrecision, **PLUGIN),{}\n"
       "            strategy=run.Config(nl.MegatronStrategy, ddp=run.Config(DistributedDataParallelConfig, **DDP), **STRATEGY), "
       "**TRAINER),\n"
       "        optim=run.Config(nl.MegatronOptimizerModule, config=run.Config(OptimizerConfig, **OPTIM),\n"
       "                         lr_scheduler=run.Config(rates, **SCHEDULER)))\n\n\n"
       "if __name__ == \"__main__\":\n"
       "    run.run(plan(), direct=True)\n",
-      is_latent ? "DeepSeekModel" : "llm.GPTModel", is_latent ? "DeepSeekConfig" : "llm.GPTConfig");
+      is_latent ? "DeepSeekModel" : "llm.GPTModel", is_latent ? "DeepSeekConfig" : "llm.GPTConfig",
+      plan.sends_along_products() ? "\n            callbacks=[run.Config(MegatronCommOverlapCallback, tp_comm_overlap=True)]," : "");
   return {{std::string(kNemo.file), std::move(text)}};
 }
 

@@ -169,8 +169,25 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    "plan with --fix paged_optimizer=false");
 }
 
+// A Megatron-Core program without the argument exchanges apart; others exchange as their profile has it.
+void judge_tensor_overlap(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  const Program* const says[] = {&kMegatron, &kMegatronBridge, &kNemo, &kTorchtitan};
+  const bool can_say = std::ranges::find(says, &program) != std::end(says);
+  judgement.refuse(plan.tensor_overlap != TensorOverlap::AsTheProgram && !can_say, "/tensor_overlap",
+                   fmt::format("{} has no word for exchanges along products", program.title),
+                   "plan with --fix tensor_overlap=as_the_program");
+}
+
+void judge_passes(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  judgement.refuse(plan.passes > 1 && &program != &kTorchtitan, "/passes",
+                   fmt::format("all microbatches of a step go through the pipeline in one pass in {}", program.title),
+                   "plan with --fix passes=1, or export to torchtitan");
+}
+
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
+  judge_tensor_overlap(program, plan, judgement);
+  judge_passes(program, plan, judgement);
   judge_crossing(program, plan, judgement);
   judge_trained(program, plan, judgement);
   judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",

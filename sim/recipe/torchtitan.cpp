@@ -335,18 +335,28 @@ std::int64_t samples_of_microbatch(Draft& draft, std::int64_t local) {
 
 // Each step of accumulation is a pass of its own: the pipeline drains, and fills again (torchtitan/train.py, train_step).
 void settle_passes(Draft& draft) {
-  const ParallelPlan& plan = draft.plan;
+  ParallelPlan& plan = draft.plan;
   const std::int64_t local = draft.local_batch.value_or(8), micro = samples_of_microbatch(draft, local);
   const std::int64_t data = plan.cluster.devices / std::max(1, plan.mesh.pipeline * plan.mesh.tensor * plan.mesh.context);
   const std::int64_t steps = draft.accumulation_steps.value_or(1);
   const std::int64_t passes = draft.global_batch ? *draft.global_batch / std::max<std::int64_t>(1, local * data) : steps;
   draft.microbatch = micro;
   if (draft.accumulation_steps || !draft.global_batch) draft.accumulation_steps = local / micro * steps;
-  if (passes > 1)
+  plan.passes = static_cast<std::int32_t>(std::clamp<std::int64_t>(passes, 1, kMostMicrobatches));
+  const bool shards = draft.shard != 1 && data > draft.replicate.value_or(1);
+  if (plan.passes > 1 && shards)
     draft.lost.push_back(
         {"training.global_batch_size",
-         fmt::format("makes a step of {} passes of the pipeline, each of which fills and drains it; the plan's has one", passes),
-         "add the others' bubbles to the step's time"});
+         fmt::format("makes a step of {} passes, each of which reduces gradients; the plan reduces them once", plan.passes),
+         "mind the time of the others' reductions"});
+}
+
+// Inductor pipelines exchanges with products of compiled blocks alone (distributed/compile.py).
+void settle_tensor_overlap_of_titan(Draft& draft) {
+  ParallelPlan& plan = draft.plan;
+  const TorchtitanFunction* const function = function_of(draft);
+  const bool asks = flag_of(draft, "compile.enable_async_tensor_parallel", function != nullptr && function->sends_along_products);
+  if (asks && plan.sequence_parallel) plan.tensor_overlap = TensorOverlap::AlongProducts;
 }
 
 void settle_torchtitan(Draft& draft) {
@@ -357,6 +367,7 @@ void settle_torchtitan(Draft& draft) {
   if (text_of(draft, "parallelism.context_parallel_rotate_method", "") == "alltoall") plan.context_algorithm = ContextAlgorithm::Ring;
   plan.workload.precision = types_of_torchtitan(draft);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
+  settle_tensor_overlap_of_titan(draft);
   if (!draft.shard) draft.shard = -1;
   if (stages == 1) {
     draft.blocks.clear(), draft.order_file.clear(), plan.schedule = "1f1b";

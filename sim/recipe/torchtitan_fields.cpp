@@ -154,6 +154,14 @@ void read_float8_recipe(const Value& v, Draft& d) {
 constexpr std::string_view kRopeScalings[] = {"none", "llama", "yarn"};
 constexpr std::string_view kTypesOfTorchtitan[] = {"float32", "bfloat16", "float16"};
 
+void read_components(const Value& v, Draft& d) {
+  constexpr std::string_view kComponents[] = {"model", "loss"};
+  std::string names = v.text();
+  std::ranges::replace_if(
+      names, [](char at) { return std::string_view("[],\"'").find(at) != std::string_view::npos; }, ' ');
+  for (const std::string& name : words_of(names)) tell_other_word(Value({v.key(), name}, d), kComponents);
+}
+
 constexpr Field kTorchtitanFields[] = {
     {"network.n_layers", "n_layers", network_size<&ModelConfig::layers>, network_count, true},
     {"network.dim", "dim", network_size<&ModelConfig::hidden>, network_count},
@@ -236,7 +244,7 @@ constexpr Field kTorchtitanFields[] = {
     {"training.seq_len", "seq_len", [](const ParallelPlan& p) { return written(p.workload.sequence); },
      [](const Value& v, Draft& d) { d.sequence = v.count(); }, true},
     {"training.local_batch_size", "local_batch_size training.batch_size",
-     [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() : 1)); },
+     [](const ParallelPlan& p) { return written(p.microbatch_size * (has_stages(p) ? p.num_microbatches() / p.passes : 1)); },
      [](const Value& v, Draft& d) { d.local_batch = v.count(); }, true},
     {"training.gradient_accumulation_steps", "gradient_accumulation_steps training.grad_accum_steps",
      nullptr,  // of forks; torchtitan has the global batch
@@ -301,6 +309,15 @@ constexpr Field kTorchtitanFields[] = {
     {"parallelism.enable_sequence_parallel", "enable_sequence_parallel",
      [](const ParallelPlan& p) { return Written(truth_value(p.sequence_parallel)); },
      [](const Value& v, Draft& d) { d.sequence_parallel = v.boolean(); }},
+    {"compile.enable", "training.compile", [](const ParallelPlan& p) { return written_flag(p.sends_along_products()); },
+     [](const Value& v, Draft&) {
+       if (v.boolean()) v.lost("has compiled kernels; the plan has those of the software profile", "mind it when you read the figures");
+     }},
+    {"compile.components", "", [](const ParallelPlan& p) { return written_if(p.sends_along_products(), "[\"model\", \"loss\"]"); },
+     read_components},
+    {"compile.enable_async_tensor_parallel",
+     "parallelism.enable_async_tensor_parallel experimental.enable_async_tensor_parallel enable_async_tensor_parallel",
+     [](const ParallelPlan& p) { return written_flag(p.sends_along_products()); }, flag_said},
     {"parallelism.pipeline_parallel_degree", "pipeline_parallel_degree", [](const ParallelPlan& p) { return written(p.mesh.pipeline); },
      [](const Value& v, Draft& d) { d.plan.mesh.pipeline = v.degree(); }, true},
     {"parallelism.pipeline_parallel_schedule", "pipeline_parallel_schedule",

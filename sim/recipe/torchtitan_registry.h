@@ -19,7 +19,8 @@ struct TorchtitanFunction {
   Recompute recompute = Recompute::Selective;  // of operators
   std::string_view schedule = "1f1b";          // where the file asks for stages
   std::optional<ScaleRecipe> scales{};         // of its products in 8 bit
-  std::string_view lost{};                     // what it sets besides and no plan says
+  bool sends_along_products = false;
+  std::string_view lost{};  // what it sets besides and no plan says
 };
 const TorchtitanFunction* torchtitan_function(std::string_view name);  // null: none of these
 const TorchtitanFunction* function_of(const Draft& draft);             // that a file starts from; null: none of these

@@ -55,10 +55,7 @@ struct UnsaidWord {
   std::string_view block, key, taken;
 };
 constexpr UnsaidWord kUnsaid[] = {
-    {"plan", "async_tp", "false: collectives of tensor ranks are not cut into pieces"},
     {"plan", "recompute_method", "every block by itself"},
-    {"plan", "delay_wgrad", "false: weight gradients follow input gradients"},
-    {"plan", "cuda_graph_scope", "all of a block"},
     {"plan", "offload_activations", "false"},
     {"plan", "allocator", "the program's usual one"},
     {"plan", "deterministic", "false: the usual kernels"},
@@ -118,6 +115,7 @@ class RowReader {
   void read_overlap(const FieldReader& at);
   void read_recompute(const FieldReader& at);
   void read_modules(const JsonReader& at);
+  void read_graph_scope(const JsonReader& at);
   double gradient_bytes(const FieldReader& at, const std::string& key, double fallback) const;
   StageCut cut() const;
   void settle();
@@ -174,6 +172,8 @@ void RowReader::read_layout(const FieldReader& at) {
   if (at.reader().boolean("post_validation", false)) plan_.post_validation = PostValidation::InPlace;
   const bool is_asked = at.flag("sequence_parallel", false);  // read in any case: a word that is none is refused
   plan_.sequence_parallel = is_asked && layout_.tensor > 1;
+  if (at.has("async_tp") && at.reader().boolean("async_tp", false) && plan_.sequence_parallel)
+    plan_.tensor_overlap = TensorOverlap::AlongProducts;
   if (layout_.context > 1) plan_.context_algorithm = static_cast<ContextAlgorithm>(at.choice("cp_kind", kContextKinds, 0));
   read_sharding(at);
   read_cut(at);
@@ -304,10 +304,12 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   if (workload.has("moe") && !workload.child("moe").boolean("grouped_gemm", true)) stack.expert_workspaces = 0;
   if (workload.has("dropout")) stack.dropout = workload.child("dropout").number("hidden", 0.0, {0, 1}) > 0;
   plan_.cuda_graphs = static_cast<CudaGraphs>(at.choice("cuda_graphs", kCudaGraphsNames, 0));
+  if (at.has("cuda_graph_scope")) read_graph_scope(at.reader());
   const std::size_t dispatcher = at.reader().choice("dispatcher", kDispatcherWords, 0);
   if (at.has("dispatcher") && layout_.expert > 1) plan_.token_dispatcher = sim::at(kDispatchers, dispatcher);
   const bool overlaps = at.reader().boolean("ep_overlap", false) && layout_.expert > 1;
   plan_.expert_overlap = overlaps && layout_.zero_stage < 3;
+  plan_.delay_wgrad = plan_.expert_overlap && at.reader().boolean("delay_wgrad", false);
   if (overlaps && layout_.zero_stage == 3)
     described_.assumed.push_back({"plan.ep_overlap", "false: units are gathered and freed one after the other"});
   plan_.microbatch_group = static_cast<std::int32_t>(at.reader().integer("microbatch_group", 0, {0, kMostMicrobatches}));
@@ -332,6 +334,16 @@ void RowReader::read_overlap(const FieldReader& at) {
 }
 
 // Megatron's names.
+void RowReader::read_graph_scope(const JsonReader& at) {
+  GraphScope scope;
+  for (const Json& name : at.json().at("cuda_graph_scope")) {
+    const std::optional<GraphPart> part = graph_part(name.is_string() ? name.get<std::string>() : "");
+    if (!part) at.violate("cuda_graph_scope", fmt::format("{} is no part of a block", name.dump()), "use Megatron-Core's names");
+    if (part) scope = scope.with(*part);
+  }
+  if (plan_.cuda_graphs == CudaGraphs::PerLayer) plan_.graph_scope = scope;
+}
+
 void RowReader::read_modules(const JsonReader& at) {
   std::string text;
   for (const Json& name : at.json().at("recompute_modules"))

@@ -415,6 +415,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.gradient_sync = composition.gradient_sync;
   plan.weight_sync = composition.weight_sync;
   plan.slices = composition.slices;
+  plan.passes = composition.passes;
   plan.partition_size = composition.partition_size, plan.credit_size = composition.credit_size;
   if (composition.own_statistics) plan.sync_batch_norm = false;
   plan.optimizer_in_backward = composition.in_backward;

@@ -16,6 +16,7 @@ struct Composition {
   std::string schedule = "1f1b";
   std::int32_t chunks = 1;
   std::int32_t slices = 1;
+  std::int32_t passes = 1;
   std::int64_t microbatch_size = 1;
   std::int64_t global_batch = 8;
   sim::Recompute recompute = sim::Recompute::None;

@@ -2,7 +2,7 @@
 
 namespace parity {
 
-// Breadth-first; and a sample that passes the pipeline in pieces: TeraPipe's order, and Seq1F1B's.
+// Breadth-first; a sample that passes the pipeline in pieces: TeraPipe's order, and Seq1F1B's; and several passes a step.
 std::vector<Composition> of_breadth_and_slices() {
   return {
       {.name = "P2_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2},
@@ -18,6 +18,15 @@ std::vector<Composition> of_breadth_and_slices() {
       {.name = "P2_slices4_1f1b", .mesh = {.pipeline = 2}, .slices = 4, .microbatch_size = 4},
       {.name = "P2_slices3_looped_bfs", .mesh = {.pipeline = 2}, .schedule = "looped-bfs", .chunks = 2, .slices = 3},
       {.name = "P2_slices2_latent", .mesh = {.pipeline = 2}, .slices = 2, .latent = true},
+      {.name = "P2_passes2_1f1b", .mesh = {.pipeline = 2}, .passes = 2},
+      {.name = "P2_passes2_zb1p", .mesh = {.pipeline = 2}, .schedule = "zb-1p", .passes = 2},
+      {.name = "P2_passes4_slices2_gpipe", .mesh = {.pipeline = 2}, .schedule = "gpipe", .slices = 2, .passes = 4},
+      {.name = "D2P2_passes2_interleaved",
+       .mesh = {.data = 2, .pipeline = 2},
+       .schedule = "interleaved",
+       .chunks = 2,
+       .passes = 2,
+       .zero_stage = 3},
       {.name = "T2_slices2", .mesh = {.tensor = 2}, .slices = 2},
       {.name = "D2P2_slices2_1f1b", .mesh = {.data = 2, .pipeline = 2}, .slices = 2},
       {.name = "D2P2_slices4_gpipe", .mesh = {.data = 2, .pipeline = 2}, .schedule = "gpipe", .slices = 4},

@@ -143,6 +143,7 @@ sim::FieldValue another_value(const sim::PlanField& field) {
   if (const double* number = std::get_if<double>(&usual)) return *number / 2;
   if (const sim::Bytes* bytes = std::get_if<sim::Bytes>(&usual)) return *bytes + sim::Bytes(1 << 20);
   if (field.name == "offload_modules") return to_text(sim::Modules(sim::Module::CoreAttention));
+  if (field.name == "graph_scope") return std::string("attn");
   for (const std::string_view name : field.access.names())
     if (name != std::get<std::string>(usual)) return std::string(name);
   return usual;

@@ -34,6 +34,24 @@ TEST(ModelledKernels, SmallerStatesAreSteppedFaster) {
   EXPECT_EQ(ModelledKernels(plan).optimizer_bytes(), before - 2 * 2 * 2) << "two moments, two bytes less each, read and written";
 }
 
+TEST(ModelledKernels, GraphsOfPartsOfBlocksLeaveTheOthersHost) {
+  ParallelPlan plan = a100_plan("megatron-core-2025");
+  const auto issue = [&](Operation segment) {
+    const ModelGraph model = make_model_graph(plan);
+    return TaskPrices(model, plan).layer_task({LayerIndex(1), Phase::Forward, segment}).issue;
+  };
+  const SimTime attention = issue(Operation::Attention), mlp = issue(Operation::Mlp);
+  plan.cuda_graphs = CudaGraphs::PerLayer;
+  const SimTime in_graph = issue(Operation::Attention);
+  EXPECT_LT(in_graph, attention);
+  plan.graph_scope = GraphScope().with(GraphPart::Attention);
+  EXPECT_EQ(issue(Operation::Attention), in_graph);
+  EXPECT_EQ(issue(Operation::Mlp), mlp);
+  plan.graph_scope = GraphScope().with(GraphPart::Mlp);
+  EXPECT_EQ(issue(Operation::Attention), attention);
+  EXPECT_LT(issue(Operation::Mlp), mlp);
+}
+
 TEST(ModelledKernels, AProductIsThatOfTheClock) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.autocast = false;

@@ -76,6 +76,9 @@ class PlanGenerator {
     if (one_in(3)) try_out([](ParallelPlan& one) { one.delay_head_wgrad = 2; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.post_validation = PostValidation::InPlace; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.post_validation = PostValidation::Copies; });
+    if (one_in(2)) try_out([](ParallelPlan& one) { one.passes = 2; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::AlongProducts; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::Apart; });
     return plan;
   }
 

@@ -22,6 +22,28 @@ TEST(TaskPrices, ATaskIsTheSumOfItsKernels) {
   EXPECT_EQ(block_time(plan), to_sim_time(sum));
 }
 
+SimTime exchange_time(const ParallelPlan& plan) {
+  const ModelGraph model = make_model_graph(plan);
+  const TaskKey key{.layer = LayerIndex(1), .phase = Phase::Forward, .operation = Operation::AllGather, .group = MeshAxis::Tensor};
+  return TaskPrices(model, plan).collective(key, Bytes(1 << 24), Placement(plan).group(Rank(0), MeshAxis::Tensor)).duration;
+}
+
+TEST(TaskPrices, ExchangesAlongProductsLeaveAPieceInFront) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, true);
+  plan.sequence_parallel = true;
+  const SimTime as_the_program = exchange_time(plan);
+  plan.tensor_overlap = TensorOverlap::AlongProducts;
+  EXPECT_EQ(exchange_time(plan), as_the_program) << "which does so";
+  plan.tensor_overlap = TensorOverlap::Apart;
+  EXPECT_GT(exchange_time(plan), as_the_program);
+  plan.cluster.software.overlap_tensor = false;
+  const SimTime apart = exchange_time(plan);
+  plan.tensor_overlap = TensorOverlap::AsTheProgram;
+  EXPECT_EQ(exchange_time(plan), apart);
+}
+
 // A pass before the wire and one after it: the collective of half the bytes is still quicker, and longer than without casts.
 TEST(TaskPrices, GradientsThatTravelInAnotherTypeAreCast) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});

@@ -27,6 +27,7 @@ FieldValue another(const PlanField& field, const FieldValue& value) {
                        : field.name == "samples"         ? "packed fixed 4"
                        : field.name == "expert_loads"    ? "spread 0.6"
                        : field.name == "offload_modules" ? "core_attn,attn_proj"
+                       : field.name == "graph_scope"     ? "attn,mlp"
                                                          : "bf16 gradients=fp32");
   for (const std::string_view name : field.access.names())
     if (name != std::get<std::string>(value)) return std::string(name);

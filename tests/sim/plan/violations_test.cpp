@@ -50,6 +50,14 @@ TEST(Violations, HeadsMustDivideByTensorDegree) {
               broken("/mesh/tensor", "4 attention heads are not divisible by tensor degree 3"));
 }
 
+TEST(Violations, ExchangesGoAlongProductsOfASharedSequence) {
+  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
+  plan.tensor_overlap = TensorOverlap::AlongProducts;
+  EXPECT_THAT(violations(plan), broken("/tensor_overlap", "a sequence that tensor ranks share"));
+  plan.sequence_parallel = true;
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
 TEST(Violations, AllAreReportedAtOnce) {
   ParallelPlan plan = testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 3});
   plan.zero_stage = 7;
@@ -265,17 +273,6 @@ TEST(Violations, ExpertsWithADegreeOfTheirOwnFillTheStage) {
   EXPECT_THAT(violations(plan), broken("/mesh/expert", "2 data and context ranks of a replica are not divisible by expert degree 4"));
 }
 
-TEST(Violations, GroupsOfMicrobatchesAreOfInterleavedChunks) {
-  ParallelPlan plan = testing::interleaved_plan({.data = 1, .pipeline = 2, .tensor = 1}, 2);
-  plan.microbatch_group = 4;
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.microbatch_group = 7;
-  EXPECT_THAT(violations(plan), broken("/schedule", "groups of 7 cut 8 microbatches"));
-  plan = testing::tiny_plan();
-  plan.microbatch_group = 4;
-  EXPECT_THAT(violations(plan), broken("/microbatch_group", "1f1b"));
-}
-
 TEST(Violations, InputsGoToTheHostOfRecomputedBlocksAlone) {
   ParallelPlan plan = testing::tiny_plan();
   plan.offload_activations = true;
@@ -299,22 +296,6 @@ TEST(Violations, MicrobatchesHaveABound) {
   EXPECT_EQ(violations(plan).front().remedy, "use a microbatch of at least 10");
 }
 
-TEST(Violations, CutMustCoverTheLayers) {
-  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
-  plan.cut.first = {LayerIndex(1), LayerIndex(3)};
-  EXPECT_THAT(violations(plan), broken("/cut", "must start with layer 0"));
-}
-
-TEST(Violations, APartMayBeTheEmbeddingOrTheHeadAlone) {
-  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2, .tensor = 1});
-  plan.cut.first = {LayerIndex(0), LayerIndex(1)};
-  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
-  plan.cut.first = {LayerIndex(0), LayerIndex(5)};
-  EXPECT_THAT(violations(plan), ::testing::IsEmpty());
-  plan.cut.first = {LayerIndex(0), LayerIndex(6)};
-  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last chunk"));
-}
-
 TEST(Violations, ASequenceBeyondRotaryPositionsIsTold) {
   ParallelPlan plan = testing::tiny_plan();
   plan.model = testing::tiny_llama();
@@ -322,27 +303,6 @@ TEST(Violations, ASequenceBeyondRotaryPositionsIsTold) {
   EXPECT_THAT(notes(plan), ::testing::IsEmpty());
   plan.workload.sequence *= 2;
   EXPECT_THAT(notes(plan), broken("/workload/sequence", "beyond the 64 positions"));
-}
-
-TEST(Violations, EmbeddingAndHeadMayStandAlone) {
-  ParallelPlan plan = testing::tiny_plan({.pipeline = 3});
-  plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(5)};
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan.cut.first = {LayerIndex(0), LayerIndex(1), LayerIndex(6)};
-  EXPECT_THAT(violations(plan), broken("/cut", "leave the head to the last chunk"));
-  plan.cut.first = {LayerIndex(0), LayerIndex(0), LayerIndex(5)};
-  EXPECT_THAT(violations(plan), broken("/cut", "must start with layer 0"));
-  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 6})), IsEmpty());
-  EXPECT_THAT(violations(testing::tiny_plan({.pipeline = 7})), broken("/mesh/pipeline", "7 virtual stages, but the model has 4 blocks"));
-}
-
-TEST(Violations, APartWithoutALayerIsAWholeStages) {
-  ParallelPlan plan = testing::tiny_plan({.pipeline = 3});
-  plan.cut.first = {LayerIndex(0), LayerIndex(5), LayerIndex(5)};
-  EXPECT_THAT(violations(plan), IsEmpty());
-  plan = testing::interleaved_plan({.pipeline = 2}, 2);
-  plan.cut.first = {LayerIndex(0), LayerIndex(2), LayerIndex(2), LayerIndex(4)};
-  EXPECT_THAT(violations(plan), broken("/cut", "a chunk without a layer among 2"));
 }
 
 TEST(Violations, ScaledProductsNeedAPartThatHasThem) {
@@ -380,33 +340,10 @@ TEST(Violations, GraphsOfKernelsAreAGpus) {
   EXPECT_THAT(violations(plan), broken("/cuda_graphs", "a CPU issues its kernels itself"));
 }
 
-TEST(Violations, UnknownScheduleNamesTheKnownOnes) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.schedule = "dualpipe";
-  ASSERT_THAT(violations(plan), broken("/schedule", "dualpipe"));
-  EXPECT_THAT(violations(plan).front().remedy, HasSubstr("interleaved"));
-}
-
 TEST(Violations, HardwareMustHaveThePrecision) {
   ParallelPlan plan = testing::tiny_plan();
   plan.workload.precision = Precision::Bf16;
   EXPECT_THAT(violations(plan), broken("/workload/precision", "has no bf16 rate"));
-}
-
-TEST(Violations, AWrittenOrderMustBeOfThePlansShapeAndEnd) {
-  const auto found = [](const std::vector<std::string>& rows) {
-    ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
-    plan.workload.global_batch = 2;
-    std::vector<Violation> unreadable;
-    plan.take_order(parse_order(rows, unreadable));
-    EXPECT_TRUE(unreadable.empty());
-    const std::vector<Violation> all = violations(plan);
-    return all.empty() ? std::string() : all.front().problem;
-  };
-  EXPECT_EQ(found({"0F0,0F1,0I0,0W0,0I1,0W1", "1F0,1I0,1F1,1I1,1W0,1W1"}), "");
-  EXPECT_THAT(found({"0F0,0B0", "1F0,1B0"}), ::testing::HasSubstr("1 microbatch; the plan has 2 stages, 1 chunk and 2 microbatches"));
-  EXPECT_THAT(found({"0F0,0B0,0F1,0B1", "1F0,1F1,1B0,1B1"}), ::testing::HasSubstr("nobody can go on"));
-  EXPECT_THAT(found({"0F0,0F1,3F0,3F1,3B0,3B1,0B0,0B1", "1F0,1F1,2F0,2F1,2B0,2B1,1B0,1B1"}), "");  // a V of two chunks
 }
 
 TEST(Violations, ASplitBackwardIsReducedAtTheEnd) {
@@ -415,13 +352,6 @@ TEST(Violations, ASplitBackwardIsReducedAtTheEnd) {
   EXPECT_THAT(violations(plan), IsEmpty());
   plan.accumulation = Accumulation::ReduceEach;
   EXPECT_THAT(violations(plan), broken("/accumulation", "weight gradients come later"));
-}
-
-TEST(Violations, ScheduleCsvNeedsItsOrder) {
-  ParallelPlan plan = testing::tiny_plan({.data = 1, .pipeline = 2});
-  plan.schedule = "csv";
-  ASSERT_FALSE(violations(plan).empty());
-  EXPECT_EQ(violations(plan).front().where, "/order");
 }
 
 }  // namespace

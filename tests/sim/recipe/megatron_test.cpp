@@ -57,8 +57,10 @@ TEST(Megatron, GraphsAreOfBlocksOrOfTheIteration) {
   EXPECT_TRUE(read("--cuda-graph-impl local").lost.empty());
   const ImportedPlan parts = read("--cuda-graph-impl local --cuda-graph-scope attn moe_router");
   EXPECT_EQ(parts.plan.cuda_graphs, CudaGraphs::PerLayer);
-  ASSERT_EQ(parts.lost.size(), 1u);
-  EXPECT_THAT(parts.lost[0].problem, HasSubstr("attn moe_router"));
+  EXPECT_EQ(to_text(parts.plan.graph_scope), "attn,moe_router");
+  EXPECT_TRUE(parts.lost.empty());
+  EXPECT_THAT(testing::text_of(read("--cuda-graph-impl local --cuda-graph-scope moe").lost), HasSubstr("graphs of experts"));
+  EXPECT_TRUE(read("--cuda-graph-scope attn").plan.graph_scope.is_all()) << "of no graphs";
 }
 
 TEST(Megatron, GraphsComeBack) {
@@ -70,6 +72,10 @@ TEST(Megatron, GraphsComeBack) {
     EXPECT_EQ(text.find("--cuda-graph-scope full_iteration") != std::string::npos, graphs == CudaGraphs::FullIteration);
   }
   plan.cuda_graphs = CudaGraphs::PerLayer;
+  plan.graph_scope = GraphScope().with(GraphPart::Mlp);
+  const std::string scoped = testing::main_text(kMegatron, plan);
+  EXPECT_EQ(testing::imported(scoped, {.model = plan.model, .cluster = plan.cluster}).plan.graph_scope, plan.graph_scope);
+  plan.graph_scope = {};
   plan.recompute = Recompute::Full;
   EXPECT_FALSE(why_not_for(kMegatron, plan).empty());
 }

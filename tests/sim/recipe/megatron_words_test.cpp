@@ -13,6 +13,27 @@ RecipeContext tiny_llama_on(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
 }
 
+// Off unless it is asked for, and never without a shared sequence.
+TEST(MegatronWords, ExchangesGoAlongProductsWhereItIsAsked) {
+  const auto read = [](const std::string& arguments) {
+    return testing::imported("--tensor-model-parallel-size 2 --micro-batch-size 1 --seq-length 32 --bf16 " + arguments, tiny_llama_on(8));
+  };
+  const std::string shared = "--sequence-parallel ", asked = "--tp-comm-overlap";
+  EXPECT_FALSE(read(shared).plan.sends_along_products());
+  EXPECT_TRUE(read(shared + asked).plan.sends_along_products());
+  const ImportedPlan alone = read(asked);
+  EXPECT_FALSE(alone.plan.sends_along_products());
+  EXPECT_THAT(testing::text_of(alone.lost), HasSubstr("add --sequence-parallel"));
+  for (const std::string& arguments : {shared, shared + asked}) {
+    const ParallelPlan plan = read(arguments).plan;
+    const std::string text = testing::main_text(kMegatron, plan);
+    EXPECT_EQ(text.find(asked) != std::string::npos, plan.sends_along_products()) << arguments;
+    EXPECT_EQ(testing::imported(text, {.model = plan.model, .cluster = plan.cluster}).plan.tensor_overlap, plan.tensor_overlap);
+    EXPECT_TRUE(why_not_for(kMegatronBridge, plan).empty()) << testing::text_of(why_not_for(kMegatronBridge, plan));
+    EXPECT_EQ(testing::main_text(kNemo, plan).find("MegatronCommOverlapCallback") != std::string::npos, plan.sends_along_products());
+  }
+}
+
 TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
   const std::string text =
       "ZERO=1\nCONFIG=./ds.json\ncat <<EOT > $CONFIG\n{\"zero_optimization\": {\"stage\": $ZERO}}\nEOT\n"

@@ -307,7 +307,7 @@ ImportedPlan in_two_stages(const std::string& batch, const std::string& pipeline
                            {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
 }
 
-// 4 data ranks: every step of accumulation drains the pipeline, and the plan has one pass.
+// 4 data ranks: every step of accumulation drains the pipeline, and reduces gradients.
 TEST(Torchtitan, StepsOfAPipelineArePassesOfItsOwn) {
   const char* const kNow = "[parallelism]\npipeline_parallel_microbatch_size = 2";
   for (const std::string batch : {"local_batch_size = 4\nglobal_batch_size = 48", "local_batch_size = 4\ngradient_accumulation_steps = 3",
@@ -315,10 +315,38 @@ TEST(Torchtitan, StepsOfAPipelineArePassesOfItsOwn) {
     const ImportedPlan read = in_two_stages(batch, kNow);
     EXPECT_EQ(read.plan.microbatch_size, 2) << batch;
     EXPECT_EQ(read.plan.num_microbatches(), 6) << batch;
-    EXPECT_THAT(testing::text_of(read.lost), HasSubstr("3 passes of the pipeline")) << batch;
+    EXPECT_EQ(read.plan.passes, 3) << batch;
+    EXPECT_THAT(testing::text_of(read.lost), HasSubstr("3 passes, each of which reduces gradients")) << batch;
+    ParallelPlan plan = read.plan;
+    plan.recompute = Recompute::Full;
+    plan.recompute_scope = {};
+    const std::string again = testing::main_text(kTorchtitan, plan);
+    EXPECT_THAT(again, HasSubstr("local_batch_size = 4")) << batch;
+    EXPECT_EQ(testing::imported(again, {.model = plan.model, .cluster = plan.cluster}).plan.passes, 3) << batch;
+    EXPECT_FALSE(why_not_for(kMegatron, read.plan).empty()) << "one pass there";
   }
   EXPECT_THAT(testing::text_of(in_two_stages("local_batch_size = 4", kNow).lost), Not(HasSubstr("passes")));
   EXPECT_THROW(in_two_stages("local_batch_size = 3", kNow), InputError) << "unequal microbatches";
+}
+
+TEST(Torchtitan, ExchangesGoAlongProductsWhereItIsAsked) {
+  const auto with = [](const std::string& more, const std::string& tensor) {
+    return testing::imported(
+               "[model]\nname = \"llama3\"\nflavor = \"8B\"\n[training]\nseq_len = 64\nlocal_batch_size = 1\n[activation_checkpoint]\nmode "
+               "= \"full\"\n" +
+                   more + "[parallelism]\n" + tensor,
+               {.model = {}, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+        .plan;
+  };
+  const std::string now = "[compile]\nenable = true\nenable_async_tensor_parallel = true\n", ranks = "tensor_parallel_degree = 2\n";
+  EXPECT_EQ(with("", ranks).tensor_overlap, TensorOverlap::AsTheProgram);
+  EXPECT_EQ(with(now, ranks).tensor_overlap, TensorOverlap::AlongProducts);
+  EXPECT_EQ(with("", ranks + "enable_async_tensor_parallel = true\n").tensor_overlap, TensorOverlap::AlongProducts);
+  EXPECT_EQ(with(now, "").tensor_overlap, TensorOverlap::AsTheProgram) << "nobody to exchange with";
+  const std::string again = testing::main_text(kTorchtitan, with(now, ranks));
+  EXPECT_THAT(again, HasSubstr("config.compile.enable_async_tensor_parallel = True"));
+  EXPECT_THAT(again, HasSubstr("config.compile.enable = True"));
+  EXPECT_THAT(testing::main_text(kTorchtitan, with("", ranks)), Not(HasSubstr("compile")));
 }
 
 // Releases with [experimental] counted microbatches: one for each stage, where the file says none.

@@ -294,6 +294,19 @@ TEST(DescribeRow, WhatNoPlanSaysIsTold) {
   EXPECT_THAT(assumed, testing::Not(testing::Contains(testing::Field(&Assumption::field, "plan.delay_wgrad"))));
 }
 
+TEST(DescribeRow, ExchangesAndGraphsAreAsTheRowHasThem) {
+  Json row = valid_row();
+  row["plan"].update({{"dp", 4}, {"tp", 2}, {"sequence_parallel", true}, {"async_tp", true}});
+  row["plan"].update({{"cuda_graphs", "per_layer"}, {"cuda_graph_scope", {"attn", "moe_preprocess"}}});
+  const ParallelPlan plan = describe(row).plan;
+  EXPECT_EQ(plan.tensor_overlap, TensorOverlap::AlongProducts);
+  EXPECT_EQ(to_text(plan.graph_scope), "attn,moe_router");
+  row["plan"]["cuda_graphs"] = "none";
+  EXPECT_TRUE(describe(row).plan.graph_scope.is_all());
+  row["plan"]["cuda_graph_scope"] = {"heads"};
+  EXPECT_THROW(describe(row), InputError);
+}
+
 TEST(DescribeRow, NullsAreResolvedAndListed) {
   Json row = valid_row();
   row["plan"]["micro_batch"] = nullptr;
