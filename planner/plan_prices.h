@@ -2,9 +2,12 @@
 // engine uses, so that a price here is never above the engine's time for the same task.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "planner/paced_time.h"
@@ -27,7 +30,22 @@ struct LayerPrice {                                        // one microbatch thr
   InTurn forward_in_turn{}, backward_in_turn{};
 };
 
-using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
+// Of a stage's layers, by kind. Copies share them until one of them is changed: most stages take the same, and so do many meshes.
+class StageLayerPrices {
+ public:
+  StageLayerPrices() = default;
+  explicit StageLayerPrices(std::size_t kinds) : prices_(std::make_shared<ByKind>(kinds)) {}
+  const LayerPrice& operator[](sim::LayerKind kind) const { return std::as_const(*prices_)[kind]; }
+  LayerPrice& operator[](sim::LayerKind kind) {
+    if (prices_.use_count() > 1) prices_ = std::make_shared<ByKind>(*prices_);
+    return (*prices_)[kind];
+  }
+  bool shares(const StageLayerPrices& other) const { return prices_ == other.prices_; }
+
+ private:
+  using ByKind = sim::ByLayerKind<LayerPrice>;
+  std::shared_ptr<ByKind> prices_;
+};
 
 // How long a task would take with all of a link: the sum over the tasks of a link is never above the time they take together.
 struct LinkLoad {

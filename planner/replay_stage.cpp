@@ -139,10 +139,6 @@ bool adds_on_host(const sim::ParallelPlan& plan) {
   return plan.offload_parameters && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1;
 }
 
-const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
-  return prices[model.kind(layer)];
-}
-
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
