@@ -91,6 +91,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 
 void Evaluator::forget() {
   works_.clear();
+  work_ = nullptr;
   activations_.clear();
   transfers_.clear();
   cuts_.clear();
@@ -111,6 +112,7 @@ void Evaluator::take_words(const PlanCandidate& candidate) {
   work_words_ = work_words(candidate, casts_by_stage_);
   activation_words_ = work_words_ - accumulation_words(candidate);
   if (request_.habits) request_.habits(plan_);
+  work_ = nullptr;
 }
 
 void Evaluator::turn_to(const PlanCandidate& candidate) {
@@ -121,6 +123,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
     const HeadPlace head = plan_.model.predicts_apart() ? HeadPlace::MayStandAlone : HeadPlace::BehindALayer;
     plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape(), head);
     if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
+    work_ = nullptr;
     cut->second.cut = plan_.cut;
     cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
   }
@@ -148,8 +151,10 @@ const std::vector<StageTransfers>& Evaluator::transfers() {
 }
 
 const Evaluator::Work& Evaluator::work() {
+  if (work_ != nullptr) return *work_;
   const auto [entry, is_new] = works_.try_emplace(work_key());
-  if (!is_new) return entry->second;
+  work_ = &entry->second;
+  if (!is_new) return *work_;
   plan_.cut = sim::even_cut(plan_.model.inner_layers(), plan_.pipeline_shape());  // whichever: no price depends on it
   Work& work = entry->second;
   std::optional<Pricer> pricer;

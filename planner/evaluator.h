@@ -141,6 +141,7 @@ class Evaluator {
   std::optional<sim::TaskGraph> bare_devices_;  // of the mesh
   std::vector<Pricer::Lie> lies_;               // of its stages
   std::map<WorkKey, Work> works_;
+  const Work* work_ = nullptr;               // of the plan, once it was asked for
   std::map<WorkKey, LeastWork> least_work_;  // of each that was asked for: small, and kept when the rest is forgotten
   std::map<ActivationKey, ActivationMemory> activations_;
   std::map<TransferKey, std::vector<StageTransfers>> transfers_;

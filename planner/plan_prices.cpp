@@ -190,11 +190,12 @@ LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
     return sim::Task{.key = {.stage = stage, .microbatch = microbatch, .slice = slice, .layer = layer, .phase = phase}};
   };
   const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) { return pieces(task(phase), of, price.computing); };
-  price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
-  price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
+  const std::vector<sim::Piece> forward = forward_pieces(model_, plan_, layer), backward = backward_pieces(model_, plan_, layer);
+  price.forward = sum(Phase::Forward, forward);
+  price.backward = sum(Phase::Backward, backward);
   if (plan_.expert_overlap && !plan_.splits_backward()) {
-    price.forward_stretches = stretches(task(Phase::Forward), forward_pieces(model_, plan_, layer));
-    price.backward_stretches = stretches(task(Phase::Backward), backward_pieces(model_, plan_, layer));
+    price.forward_stretches = stretches(task(Phase::Forward), forward);
+    price.backward_stretches = stretches(task(Phase::Backward), backward);
     price.forward_in_turn = in_turn(price.forward_stretches), price.backward_in_turn = in_turn(price.backward_stretches);
   }
   if (plan_.splits_backward() || delays) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
