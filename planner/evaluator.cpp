@@ -50,6 +50,12 @@ std::int64_t work_words(const PlanCandidate& candidate, bool casts_by_stage) {
   return words;
 }
 
+std::int64_t bare_words(PlanCandidate candidate, bool casts_by_stage) {
+  candidate.recompute = sim::Recompute::None;
+  candidate.scope = {};
+  return work_words(candidate, casts_by_stage);
+}
+
 }  // namespace
 
 sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(sim::usable_memory(request.cluster)); }
@@ -111,6 +117,7 @@ void Evaluator::take_words(const PlanCandidate& candidate) {
   put_into(candidate, plan_);
   work_words_ = work_words(candidate, casts_by_stage_);
   activation_words_ = work_words_ - accumulation_words(candidate);
+  bare_words_ = bare_words(candidate, casts_by_stage_);
   if (request_.habits) request_.habits(plan_);
   work_ = nullptr;
 }
@@ -169,7 +176,7 @@ const Evaluator::Work& Evaluator::work() {
     std::optional<StageLayerPrices> known = book_.find(key);
     if (!known) {
       if (!pricer) pricer.emplace(model_, plan_, bare_devices());
-      known = pricer->layers(sim::StageIndex(static_cast<std::int32_t>(work.layers.size())));
+      known = priced(sim::StageIndex(static_cast<std::int32_t>(work.layers.size())), *pricer, lie);
       book_.add(key, *known);
     }
     work.layers.push_back(*std::move(known));
@@ -177,6 +184,12 @@ const Evaluator::Work& Evaluator::work() {
   }
   work.layer_times = times_of(work.layers, model_);
   return work;
+}
+
+StageLayerPrices Evaluator::priced(sim::StageIndex stage, const Pricer& pricer, const Pricer::Lie& lie) const {
+  if (bare_words_ == work_words_) return pricer.layers(stage);
+  const std::optional<StageLayerPrices> bare = book_.find(LayerBook::key(plan_, bare_words_, lie));
+  return bare ? pricer.layers(stage, *bare) : pricer.layers(stage);
 }
 
 const ActivationMemory& Evaluator::activations() {
