@@ -94,23 +94,28 @@ sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan&
 Pricer::Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices)
     : model_(model), plan_(plan), devices_(devices), placement_(plan), costs_(model, plan) {}
 
+// Of pairs a task is asked about again, as one of a stretch.
+sim::TaskCost Pricer::cost(const sim::Task& task) const {
+  return plan_.expert_overlap ? costs_.cost(task, devices_) : costs_.price(task, devices_);
+}
+
 Exchange Pricer::exchange(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   const sim::Rank rank = devices_.devices()[task.device.position()].representative;
   return {.time = alone(cost), .load = {.port = load_on(cost, placement_.port(rank)), .uplink = load_on(cost, placement_.uplink(rank))}};
 }
 
 IssuedTask Pricer::issued(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cut_off(cost.issue), .drains = cost.drains}
                            : IssuedTask{.time = alone(cost)};
 }
 
 SimTime Pricer::held(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   const sim::Rank rank = devices_.devices()[task.device.position()].representative;
   return alone(cost) == cut_off(cost.duration) ? load_on(cost, placement_.device(rank)) : SimTime{};
 }

@@ -133,6 +133,7 @@ class Pricer {
 
  private:
   Lie lie(sim::StageIndex stage, std::initializer_list<sim::MeshAxis> axes) const;
+  sim::TaskCost cost(const sim::Task& task) const;
   IssuedTask issued(sim::Task task) const;
   sim::SimTime held(
       sim::Task task) const;  // of its device; of an exchange that shares its links with equal ones: 0, as that may slow it more

@@ -229,6 +229,8 @@ const TaskCost& CostModel::cost(const Task& task, const TaskGraph& graph) const 
   return entry->second;
 }
 
+TaskCost CostModel::price(const Task& task, const TaskGraph& graph) const { return state_->price(task, graph); }
+
 std::int32_t CostModel::num_links() const {
   const Placement& placement = state_->prices.placement();
   return placement.num_links() + (state_->prices.shares_device() ? state_->plan.cluster.devices : 0);
