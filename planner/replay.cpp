@@ -58,7 +58,7 @@ class Replay {
   SimTime gather(ReplayStage& stage, const Visit& visit);
   void reshard(ReplayStage& stage, const Visit& visit, const Visit* next);
   std::optional<Visit> behind(const ReplayStage& stage, const Visit& visit, std::int32_t visits, std::size_t& action) const;
-  SimTime gather_ahead(ReplayStage& stage, const Visit& visit, const std::optional<Visit>& next, std::size_t action);
+  SimTime gather_ahead(ReplayStage& stage, const Visit& visit);
   std::int32_t left_in_unit(const ReplayStage& stage, const Visit& visit) const;
   Visit first_visit(const ReplayStage& stage, const StageAction& action) const;
   SimTime weights_done(ReplayStage& stage, const Visit& visit);
@@ -250,7 +250,7 @@ void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime a
   for (; left > 0; --left) {
     std::size_t now = stage.next;
     const std::optional<Visit> next = behind(stage, visit, 1, now);
-    const SimTime gathered = gathers_ ? gather_ahead(stage, visit, next, now) : SimTime{};
+    const SimTime gathered = gathers_ ? gather_ahead(stage, visit) : SimTime{};
     const LayerPrice& layer = price(stage, visit.layer);
     if (visit.kind == ActionKind::Backward) compute(stage, gathered, layer.recompute);
     compute(stage, std::max(arrived, gathered), time_of(layer, visit.kind));
@@ -267,16 +267,13 @@ std::span<const std::size_t> Replay::read_by(const ReplayStage& stage, const Vis
   return reads ? sim::at(stage.chunks, visit.chunk).buckets_of(visit.layer) : std::span<const std::size_t>{};
 }
 
-// Of the visit, and of as many units behind it as the plan says, in its action and those behind. next: the visit behind it, of which action.
-SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit, const std::optional<Visit>& next, std::size_t action) {
+// Of the visit, and of as many units behind it as the plan says, in its action and those behind.
+SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
   const SimTime gathered = gather(stage, visit);
+  std::size_t action = stage.next;
   std::optional<Visit> coming = visit;
-  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit) {
-    const std::int32_t left = left_in_unit(stage, *coming);
-    if (unit == 0 && left > 1) action = stage.next;
-    coming = unit == 0 && left == 1 ? next : behind(stage, *coming, left, action);
-    if (coming) gather(stage, *coming);
-  }
+  for (std::int32_t unit = 0; unit < plan_.prefetch && coming; ++unit)
+    if (coming = behind(stage, *coming, left_in_unit(stage, *coming), action); coming) gather(stage, *coming);
   return gathered;
 }
 
