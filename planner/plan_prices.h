@@ -7,7 +7,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "planner/paced_time.h"
@@ -33,10 +32,15 @@ struct LayerPrice {                                        // one microbatch thr
 
 // Of a stage's layers, by kind. Copies share them until one of them is changed: most stages take the same, and so do many meshes.
 class StageLayerPrices {
+  using ByKind = sim::ByLayerKind<LayerPrice>;
+
  public:
   StageLayerPrices() = default;
   explicit StageLayerPrices(std::size_t kinds) : prices_(std::make_shared<ByKind>(kinds)) {}
-  const LayerPrice& operator[](sim::LayerKind kind) const { return std::as_const(*prices_)[kind]; }
+  const LayerPrice& operator[](sim::LayerKind kind) const {
+    const ByKind& prices = *prices_;
+    return prices[kind];
+  }
   LayerPrice& operator[](sim::LayerKind kind) {
     if (prices_.use_count() > 1) prices_ = std::make_shared<ByKind>(*prices_);
     return (*prices_)[kind];
@@ -44,7 +48,6 @@ class StageLayerPrices {
   bool shares(const StageLayerPrices& other) const { return prices_ == other.prices_; }
 
  private:
-  using ByKind = sim::ByLayerKind<LayerPrice>;
   std::shared_ptr<ByKind> prices_;
 };
 
