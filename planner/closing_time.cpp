@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "planner/replay.h"
+#include "sim/plan/stage_layers.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
 
@@ -81,11 +82,11 @@ SimTime last_sum(const StageStepPrices& stage, sim::LayerIndex first) {
 }
 
 // Whichever chunk is the last. Of pairs an exchange may end behind the sum, and a head's weights that are delayed come behind all of them.
-SimTime last_sum(const sim::ParallelPlan& plan, const StageStepPrices& step, StageIndex stage) {
+SimTime last_sum(const sim::ParallelPlan& plan, const sim::StageLayers& parts, const StageStepPrices& step, StageIndex stage) {
   if (plan.expert_overlap || plan.delay_head_wgrad > 0 || plan.mesh.copies() == 1) return {};
   SimTime least = SimTime::max();
   for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk)
-    least = std::min(least, last_sum(step, plan.layers(stage, chunk).begin));
+    least = std::min(least, last_sum(step, parts.of(stage, chunk).begin));
   return least;
 }
 
@@ -112,11 +113,12 @@ SimTime replay_of_microbatches(const sim::ModelGraph& model, const sim::Parallel
 SimTime gathering_time(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices, const StageOrders& orders) {
   SimTime longest{};
   if (!has_plain_gathers(plan, prices.steps)) return longest;
+  const sim::StageLayers parts(plan);
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     std::vector<ChunkGathers> chunks;
     SimTime once{}, back{};
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const sim::LayerRange layers = plan.layers(stage, chunk);
+      const sim::LayerRange layers = parts.of(stage, chunk);
       chunks.push_back(gathers_of(plan, prices.steps[stage.position()], chunk, layers));
       once += chunks.back().forward;
       back += backwards(model, prices.layers[stage.position()], layers) * plan.num_pieces();
@@ -127,10 +129,11 @@ SimTime gathering_time(const sim::ModelGraph& model, const sim::ParallelPlan& pl
 }
 
 SimTime closing_time(const sim::ParallelPlan& plan, const std::vector<StageStepPrices>& steps) {
+  const sim::StageLayers parts(plan);
   SimTime agreed = SimTime::max(), sum{}, longest{}, shortest = SimTime::max();
   for (std::size_t at = 0; at < steps.size(); ++at) {
     const StageStepPrices& step = steps[at];
-    agreed = std::min(agreed, last_sum(plan, step, StageIndex(static_cast<std::int32_t>(at))) + step.norm_part.time);
+    agreed = std::min(agreed, last_sum(plan, parts, step, StageIndex(static_cast<std::int32_t>(at))) + step.norm_part.time);
     sum = std::max(sum, step.world_sum);
     const SimTime own = stepped(plan, step);
     longest = std::max(longest, own), shortest = std::min(shortest, own);

@@ -50,6 +50,12 @@ std::int64_t work_words(const PlanCandidate& candidate, bool casts_by_stage) {
   return words;
 }
 
+std::int64_t bare_words(PlanCandidate candidate, bool casts_by_stage) {
+  candidate.recompute = sim::Recompute::None;
+  candidate.scope = {};
+  return work_words(candidate, casts_by_stage);
+}
+
 }  // namespace
 
 sim::Bytes memory_limit(const SearchRequest& request) { return request.memory_limit.value_or(sim::usable_memory(request.cluster)); }
@@ -91,6 +97,7 @@ void Evaluator::begin_mesh(const sim::DeviceMesh& mesh) {
 
 void Evaluator::forget() {
   works_.clear();
+  work_ = nullptr;
   activations_.clear();
   transfers_.clear();
   cuts_.clear();
@@ -110,7 +117,9 @@ void Evaluator::take_words(const PlanCandidate& candidate) {
   put_into(candidate, plan_);
   work_words_ = work_words(candidate, casts_by_stage_);
   activation_words_ = work_words_ - accumulation_words(candidate);
+  bare_words_ = bare_words(candidate, casts_by_stage_);
   if (request_.habits) request_.habits(plan_);
+  work_ = nullptr;
 }
 
 void Evaluator::turn_to(const PlanCandidate& candidate) {
@@ -121,6 +130,7 @@ void Evaluator::turn_to(const PlanCandidate& candidate) {
     const HeadPlace head = plan_.model.predicts_apart() ? HeadPlace::MayStandAlone : HeadPlace::BehindALayer;
     plan_.cut = optimal_cut(work().layer_times, plan_.pipeline_shape(), head);
     if (request_.habits) request_.habits(plan_);  // of a program that deals blocks by a rule of its own
+    work_ = nullptr;
     cut->second.cut = plan_.cut;
     cut->second.number = cut_numbers_.try_emplace(cut->second.cut.first, static_cast<std::int32_t>(cut_numbers_.size())).first->second;
   }
@@ -148,8 +158,10 @@ const std::vector<StageTransfers>& Evaluator::transfers() {
 }
 
 const Evaluator::Work& Evaluator::work() {
+  if (work_ != nullptr) return *work_;
   const auto [entry, is_new] = works_.try_emplace(work_key());
-  if (!is_new) return entry->second;
+  work_ = &entry->second;
+  if (!is_new) return *work_;
   plan_.cut = sim::even_cut(plan_.model.inner_layers(), plan_.pipeline_shape());  // whichever: no price depends on it
   Work& work = entry->second;
   std::optional<Pricer> pricer;
@@ -164,7 +176,7 @@ const Evaluator::Work& Evaluator::work() {
     std::optional<StageLayerPrices> known = book_.find(key);
     if (!known) {
       if (!pricer) pricer.emplace(model_, plan_, bare_devices());
-      known = pricer->layers(sim::StageIndex(static_cast<std::int32_t>(work.layers.size())));
+      known = priced(sim::StageIndex(static_cast<std::int32_t>(work.layers.size())), *pricer, lie);
       book_.add(key, *known);
     }
     work.layers.push_back(*std::move(known));
@@ -172,6 +184,12 @@ const Evaluator::Work& Evaluator::work() {
   }
   work.layer_times = times_of(work.layers, model_);
   return work;
+}
+
+StageLayerPrices Evaluator::priced(sim::StageIndex stage, const Pricer& pricer, const Pricer::Lie& lie) const {
+  if (bare_words_ == work_words_) return pricer.layers(stage);
+  const std::optional<StageLayerPrices> bare = book_.find(LayerBook::key(plan_, bare_words_, lie));
+  return bare ? pricer.layers(stage, *bare) : pricer.layers(stage);
 }
 
 const ActivationMemory& Evaluator::activations() {

@@ -94,6 +94,7 @@ class Evaluator {
   void take_words(const PlanCandidate& candidate);  // but for its cut
   void begin_mesh(const sim::DeviceMesh& mesh);
   const Work& work();
+  StageLayerPrices priced(sim::StageIndex stage, const Pricer& pricer, const Pricer::Lie& lie) const;
   const ActivationMemory& activations();
   const std::vector<sim::StageAction>& first_order();
   sim::Bytes least_working();
@@ -132,6 +133,7 @@ class Evaluator {
   const sim::ModelGraph& model_;
   sim::ParallelPlan plan_;
   std::int64_t work_words_ = 0, activation_words_ = 0;  // of the plan
+  std::int64_t bare_words_ = 0;                         // of the work, if nothing were computed again
   std::int32_t cut_number_ = 0;                         // of the plan's cut
   std::unique_ptr<LayerBook> own_book_;
   LayerBook& book_;
@@ -141,6 +143,7 @@ class Evaluator {
   std::optional<sim::TaskGraph> bare_devices_;  // of the mesh
   std::vector<Pricer::Lie> lies_;               // of its stages
   std::map<WorkKey, Work> works_;
+  const Work* work_ = nullptr;               // of the plan, once it was asked for
   std::map<WorkKey, LeastWork> least_work_;  // of each that was asked for: small, and kept when the rest is forgotten
   std::map<ActivationKey, ActivationMemory> activations_;
   std::map<TransferKey, std::vector<StageTransfers>> transfers_;

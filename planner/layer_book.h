@@ -2,10 +2,11 @@
 // From several threads.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "planner/plan_prices.h"
@@ -23,7 +24,17 @@ class LayerBook {
 
  private:
   mutable std::mutex mutex_;
-  std::map<Key, StageLayerPrices> prices_;
+  struct Hash {
+    std::size_t operator()(const Key& key) const {
+      std::uint64_t hash = key.size();
+      for (const std::int64_t word : key) {
+        hash = (hash ^ static_cast<std::uint64_t>(word)) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+      }
+      return static_cast<std::size_t>(hash);
+    }
+  };
+  std::unordered_map<Key, StageLayerPrices, Hash> prices_;  // looked up, never walked through
 };
 
 }  // namespace planner

@@ -19,7 +19,7 @@ double most_of(const Times&... times) {
 
 }  // namespace
 
-double most(const sim::ModelGraph& model, const sim::ByLayerKind<LayerPrice>& layers) {
+double most(const sim::ModelGraph& model, const StageLayerPrices& layers) {
   double all = 0;
   for (sim::LayerIndex layer{0}; layer <= model.head(); ++layer) {
     const LayerPrice& price = layers[model.kind(layer)];

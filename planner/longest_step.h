@@ -11,7 +11,7 @@
 
 namespace planner {
 
-struct LayerPrice;
+class StageLayerPrices;
 struct StageStepPrices;
 struct StageTransfers;
 
@@ -26,7 +26,7 @@ constexpr sim::SimTime clamped(double picoseconds) {
 constexpr bool is_too_long(double picoseconds) { return clamped(picoseconds) == kLongestStep; }
 
 // Picoseconds that no sum of these prices exceeds: of one microbatch through all layers, between all stages, and of a step's buckets if each is moved once.
-double most(const sim::ModelGraph& model, const sim::ByLayerKind<LayerPrice>& layers);
+double most(const sim::ModelGraph& model, const StageLayerPrices& layers);
 double most(const std::vector<StageTransfers>& transfers);
 double most(const std::vector<StageStepPrices>& steps);
 

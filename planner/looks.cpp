@@ -14,10 +14,6 @@ bool is_plain(const PlanCandidate& candidate) {
          candidate.layers_per_unit == 1 && candidate.zero_stage != 2;
 }
 
-Look look_of(const PlanCandidate& candidate, std::int32_t smallest) {
-  const bool is_first = candidate.microbatch == smallest && candidate.chunks <= kFewChunks;
-  if (is_plain(candidate)) return is_first ? Look::First : Look::Plain;
-  return is_first ? Look::Words : Look::Others;
-}
+bool is_first(const PlanCandidate& shape, std::int32_t smallest) { return shape.microbatch == smallest && shape.chunks <= kFewChunks; }
 
 }  // namespace planner

@@ -17,8 +17,15 @@ enum class Look : std::uint8_t {
 
 // The words that most people say.
 bool is_plain(const PlanCandidate& candidate);
+// Of a shape; smallest: microbatch of those of its mesh.
+bool is_first(const PlanCandidate& shape, std::int32_t smallest);
 
-// `smallest`: microbatch of the candidates of its mesh.
-Look look_of(const PlanCandidate& candidate, std::int32_t smallest);
+constexpr Look look_of(bool is_plain, bool is_first) {
+  if (is_plain) return is_first ? Look::First : Look::Plain;
+  return is_first ? Look::Words : Look::Others;
+}
+inline Look look_of(const PlanCandidate& candidate, std::int32_t smallest) {
+  return look_of(is_plain(candidate), is_first(candidate, smallest));
+}
 
 }  // namespace planner

@@ -101,6 +101,7 @@ class StageWalk {
     return exempt_ ? std::vector{sim::MicrobatchIndex(0), *exempt_} : std::vector{sim::MicrobatchIndex(0)};
   }
   Bytes plain_peak(const std::vector<sim::StageAction>& order) const;
+  bool is_like_before(sim::ChunkIndex chunk) const;
   ActionMemory action(sim::ChunkIndex chunk, ActionKind kind, Run run) const;
   const ActionMemory& next(const std::vector<Chunk>& chunks, const sim::StageAction& action) const;
   const LayerMemories& memories(LayerIndex layer, const Run& run) const {
@@ -277,6 +278,17 @@ const ActionMemory& StageWalk::next(const std::vector<Chunk>& chunks, const sim:
   return backwards.backward[done == 0][done + 1 == pieces_][chunk.left];
 }
 
+// Whether a chunk has the layers of the one before, and neighbours alike, so that its actions do the same.
+bool StageWalk::is_like_before(sim::ChunkIndex chunk) const {
+  const bool by_position = spares_some_ || plan_.recompute_scope.together > 1;
+  if (chunk.value() < 1 || by_position || placement_ != sim::ChunkPlacement::Loop) return false;
+  const LayerRange own = layers_.of(stage_, chunk), other = layers_.of(stage_, sim::ChunkIndex(chunk.value() - 1));
+  const auto& kinds = model_.kinds;
+  const bool have_neighbours = other.begin.value() > 0 && own.end.position() < kinds.size();
+  return have_neighbours && std::equal(kinds.begin() + own.begin.value() - 1, kinds.begin() + own.end.value() + 1,
+                                       kinds.begin() + other.begin.value() - 1, kinds.begin() + other.end.value() + 1);
+}
+
 // No run takes or frees what others do not.
 Bytes StageWalk::plain_peak(const std::vector<sim::StageAction>& order) const {
   struct Alone {
@@ -287,6 +299,10 @@ Bytes StageWalk::plain_peak(const std::vector<sim::StageAction>& order) const {
   for (std::size_t at = 0; at < 2 * microbatches.size(); ++at) {
     const bool whole = at % 2 == 1;
     for (sim::ChunkIndex index{0}; (!whole || !whole_.empty()) && index.value() < plan_.chunks; ++index) {
+      if (is_like_before(index)) {
+        chunks[at].push_back(chunks[at].back());
+        continue;
+      }
       std::array<Alone, 3>& of_chunk = chunks[at].emplace_back();
       for (const ActionKind kind : {ActionKind::Forward, ActionKind::Backward, ActionKind::Weight}) {
         if (kind == ActionKind::Weight && !splits_backward_) continue;

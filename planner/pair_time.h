@@ -20,6 +20,7 @@ struct Stretch {
   sim::SimTime rest{};      // behind it, the exchange included
   sim::SimTime exchange{};  // on the links that exchanges of both lanes share
   sim::SimTime held{};      // of the device, by kernels of the exchange; 0: nothing is known of it
+  bool operator==(const Stretch&) const = default;
 };
 
 struct Again {  // of what is computed again in front of a layer, which waits for the stage's kernels alone
@@ -47,6 +48,7 @@ struct InTurn {
     share = std::max(share, more.share);
     return *this;
   }
+  bool operator==(const InTurn&) const = default;
   InTurn operator*(std::int64_t times) const { return {work * times, kernels * times, exchange * times, held * times, share}; }
 };
 InTurn in_turn(const std::vector<Stretch>& layer);

@@ -32,10 +32,11 @@ class Partition {
     return cuts;
   }
 
-  // The furthest end of a part that begins at `begin`, within the limit and leaving a block to each later part; begin: none.
-  std::int64_t reach(std::int64_t begin, std::int64_t part, SimTime limit) const {
-    std::int64_t end = begin;
+  // The furthest end of a part that begins at `begin`, within the limit and leaving a block to each later part; begin: none. Looked for from `guess` blocks on.
+  std::int64_t reach(std::int64_t begin, std::int64_t part, SimTime limit, std::int64_t guess = 0) const {
     const std::int64_t last = blocks_ - (parts_ - 1 - part);
+    std::int64_t end = std::max(begin, std::min(begin + guess, last));
+    while (end > begin && time(part, begin, end) > limit) --end;
     while (end < last && time(part, begin, end + 1) <= limit) ++end;
     return end;
   }
@@ -43,9 +44,10 @@ class Partition {
   // Nothing where parts that are filled from the front reach the end. Else the next limit by which any of them holds more: none between the two suffices.
   std::optional<SimTime> next(SimTime limit) const {
     std::optional<SimTime> more;
-    std::int64_t begin = 0;
+    std::int64_t begin = 0, before = 0;  // before: blocks of the part in front, which mostly has as many
     for (std::int64_t part = 0; part < parts_; ++part) {
-      const std::int64_t end = reach(begin, part, limit);
+      const std::int64_t end = reach(begin, part, limit, before);
+      before = end - begin;
       if (end < blocks_ - (parts_ - 1 - part)) {
         const SimTime with_one_more = time(part, begin, end + 1);
         if (!more || with_one_more < *more) more = with_one_more;

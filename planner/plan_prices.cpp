@@ -94,23 +94,28 @@ sim::TaskGraph devices_of(const sim::ModelGraph& model, const sim::ParallelPlan&
 Pricer::Pricer(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const sim::TaskGraph& devices)
     : model_(model), plan_(plan), devices_(devices), placement_(plan), costs_(model, plan) {}
 
+// Of pairs a task is asked about again, as one of a stretch.
+sim::TaskCost Pricer::cost(const sim::Task& task) const {
+  return plan_.expert_overlap ? costs_.cost(task, devices_) : costs_.price(task, devices_);
+}
+
 Exchange Pricer::exchange(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   const sim::Rank rank = devices_.devices()[task.device.position()].representative;
   return {.time = alone(cost), .load = {.port = load_on(cost, placement_.port(rank)), .uplink = load_on(cost, placement_.uplink(rank))}};
 }
 
 IssuedTask Pricer::issued(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   return knows_host(plan_) ? IssuedTask{.time = alone(cost), .issue = cut_off(cost.issue), .drains = cost.drains}
                            : IssuedTask{.time = alone(cost)};
 }
 
 SimTime Pricer::held(sim::Task task) const {
   task.device = sim::DeviceId(task.key.stage.value());
-  const sim::TaskCost& cost = costs_.cost(task, devices_);
+  const sim::TaskCost cost = this->cost(task);
   const sim::Rank rank = devices_.devices()[task.device.position()].representative;
   return alone(cost) == cut_off(cost.duration) ? load_on(cost, placement_.device(rank)) : SimTime{};
 }
@@ -181,26 +186,51 @@ std::vector<Stretch> Pricer::stretches(const sim::Task& of, const std::vector<si
   return all;
 }
 
+sim::Task Pricer::task_of(StageIndex stage, sim::LayerIndex layer, Phase phase) const {
+  const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
+  const auto microbatch =
+      plan_.delays_weights(layer) ? sim::MicrobatchIndex(0) : sim::MicrobatchIndex::none();  // of a bound: one that delays them
+  return {.key = {.stage = stage, .microbatch = microbatch, .slice = slice, .layer = layer, .phase = phase}};
+}
+
+void Pricer::price_backward(LayerPrice& price, const sim::Task& task, sim::LayerIndex layer) const {
+  const std::vector<sim::Piece> all = backward_pieces(model_, plan_, layer);
+  price.backward = pieces(task, all, price.gone_back);
+  price.computing += price.gone_back;
+  if (!plan_.expert_overlap || plan_.splits_backward()) return;
+  price.backward_stretches = stretches(task, all);
+  price.backward_in_turn = in_turn(price.backward_stretches);
+}
+
+void Pricer::price_again(LayerPrice& price, const sim::Task& task, sim::LayerIndex layer) const {
+  if (!spares_some(plan_)) price.recompute = pieces(task, in_the_queue(recompute_pieces(model_, plan_, layer), plan_), price.again);
+  price.computing += price.again;
+}
+
 LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer) const {
   LayerPrice price;
-  const auto slice = plan_.slices > 1 ? sim::SliceIndex(0) : sim::SliceIndex::none();  // of a bound: the shortest
-  const bool delays = plan_.delays_weights(layer);
-  const auto microbatch = delays ? sim::MicrobatchIndex(0) : sim::MicrobatchIndex::none();  // of a bound: one that delays them
-  const auto task = [&](Phase phase) {
-    return sim::Task{.key = {.stage = stage, .microbatch = microbatch, .slice = slice, .layer = layer, .phase = phase}};
-  };
-  const auto sum = [&](Phase phase, const std::vector<sim::Piece>& of) { return pieces(task(phase), of, price.computing); };
-  price.forward = sum(Phase::Forward, forward_pieces(model_, plan_, layer));
-  price.backward = sum(Phase::Backward, backward_pieces(model_, plan_, layer));
+  const sim::Task forward = task_of(stage, layer, Phase::Forward);
+  const std::vector<sim::Piece> all = forward_pieces(model_, plan_, layer);
+  price.forward = pieces(forward, all, price.computing);
   if (plan_.expert_overlap && !plan_.splits_backward()) {
-    price.forward_stretches = stretches(task(Phase::Forward), forward_pieces(model_, plan_, layer));
-    price.backward_stretches = stretches(task(Phase::Backward), backward_pieces(model_, plan_, layer));
-    price.forward_in_turn = in_turn(price.forward_stretches), price.backward_in_turn = in_turn(price.backward_stretches);
+    price.forward_stretches = stretches(forward, all);
+    price.forward_in_turn = in_turn(price.forward_stretches);
   }
-  if (plan_.splits_backward() || delays) price.weight = sum(Phase::Weight, weight_pieces(model_, layer));
-  price.again = -price.computing;
-  if (!spares_some(plan_)) price.recompute = sum(Phase::Recompute, in_the_queue(recompute_pieces(model_, plan_, layer), plan_));
-  price.again += price.computing;
+  price_backward(price, task_of(stage, layer, Phase::Backward), layer);
+  if (plan_.splits_backward() || plan_.delays_weights(layer))
+    price.weight = pieces(task_of(stage, layer, Phase::Weight), weight_pieces(model_, layer), price.computing);
+  price_again(price, task_of(stage, layer, Phase::Recompute), layer);
+  return price;
+}
+
+// A module that is computed again by its name runs in the backward.
+LayerPrice Pricer::layer(StageIndex stage, sim::LayerIndex layer, const LayerPrice& bare) const {
+  LayerPrice price = bare;
+  if (plan_.recompute != sim::Recompute::Full) {
+    price.computing -= std::exchange(price.gone_back, SimTime{});
+    price_backward(price, task_of(stage, layer, Phase::Backward), layer);
+  }
+  price_again(price, task_of(stage, layer, Phase::Recompute), layer);
   return price;
 }
 
@@ -227,6 +257,14 @@ Pricer::Lie Pricer::lie_of_buckets(StageIndex stage) const {
 StageLayerPrices Pricer::layers(StageIndex stage) const {
   StageLayerPrices prices(model_.firsts.size());
   for (const sim::LayerIndex first : model_.firsts) prices[model_.kind(first)] = layer(stage, first);
+  return prices;
+}
+
+// Adapters' first products go backward otherwise where their inputs are computed again (task_kernels.cpp).
+StageLayerPrices Pricer::layers(StageIndex stage, const StageLayerPrices& bare) const {
+  if (model_.config.adapters) return layers(stage);
+  StageLayerPrices prices(model_.firsts.size());
+  for (const sim::LayerIndex first : model_.firsts) prices[model_.kind(first)] = layer(stage, first, bare[model_.kind(first)]);
   return prices;
 }
 

@@ -2,8 +2,10 @@
 // engine uses, so that a price here is never above the engine's time for the same task.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -21,13 +23,33 @@ namespace planner {
 struct LayerPrice {                                        // one microbatch through one layer, sums over the tensor group included
   PacedTime forward{}, recompute{}, backward{}, weight{};  // weight: where it is split off
   sim::SimTime computing{};                                // of all of them: what kernels take, without exchanges
-  sim::SimTime again{};                                    // of that, what `recompute` takes
+  sim::SimTime again{}, gone_back{};                       // of that, what `recompute` and `backward` take
   // Of expert_overlap, whose exchanges `forward` and `backward` leave out: with them.
   std::vector<Stretch> forward_stretches{}, backward_stretches{};
   InTurn forward_in_turn{}, backward_in_turn{};
+  bool operator==(const LayerPrice&) const = default;
 };
 
-using StageLayerPrices = sim::ByLayerKind<LayerPrice>;
+// Of a stage's layers, by kind. Copies share them until one of them is changed: most stages take the same, and so do many meshes.
+class StageLayerPrices {
+  using ByKind = sim::ByLayerKind<LayerPrice>;
+
+ public:
+  StageLayerPrices() = default;
+  explicit StageLayerPrices(std::size_t kinds) : prices_(std::make_shared<ByKind>(kinds)) {}
+  const LayerPrice& operator[](sim::LayerKind kind) const {
+    const ByKind& prices = *prices_;
+    return prices[kind];
+  }
+  LayerPrice& operator[](sim::LayerKind kind) {
+    if (prices_.use_count() > 1) prices_ = std::make_shared<ByKind>(*prices_);
+    return (*prices_)[kind];
+  }
+  bool shares(const StageLayerPrices& other) const { return prices_ == other.prices_; }
+
+ private:
+  std::shared_ptr<ByKind> prices_;
+};
 
 // How long a task would take with all of a link: the sum over the tasks of a link is never above the time they take together.
 struct LinkLoad {
@@ -102,6 +124,8 @@ class Pricer {
   using Lie = std::vector<std::int32_t>;
   Lie lie(sim::StageIndex stage) const;  // how the groups that meet within a layer lie on nodes: where they lie alike layers take the same
   StageLayerPrices layers(sim::StageIndex stage) const;
+  // Where those of the same plan that computes nothing again are known: what it takes as well is not priced anew.
+  StageLayerPrices layers(sim::StageIndex stage, const StageLayerPrices& bare) const;
   std::vector<StageLayerPrices> layers() const;   // mesh, microbatch, sequence parallel, recompute, split backward (no buckets)
   std::vector<StageTransfers> transfers() const;  // mesh, microbatch, sequence parallel (no buckets)
   std::vector<StageStepPrices> steps() const;     // mesh, cut, chunks, ZeRO stage, sequence parallel, offload
@@ -112,6 +136,7 @@ class Pricer {
 
  private:
   Lie lie(sim::StageIndex stage, std::initializer_list<sim::MeshAxis> axes) const;
+  sim::TaskCost cost(const sim::Task& task) const;
   IssuedTask issued(sim::Task task) const;
   sim::SimTime held(
       sim::Task task) const;  // of its device; of an exchange that shares its links with equal ones: 0, as that may slow it more
@@ -120,6 +145,10 @@ class Pricer {
   std::vector<Stretch> stretches(const sim::Task& of, const std::vector<sim::Piece>& pieces) const;
   bool may_hide(const sim::Piece& piece) const;  // of a bound: behind what another microbatch computes
   LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer) const;
+  LayerPrice layer(sim::StageIndex stage, sim::LayerIndex layer, const LayerPrice& bare) const;
+  void price_backward(LayerPrice& price, const sim::Task& task, sim::LayerIndex layer) const;
+  void price_again(LayerPrice& price, const sim::Task& task, sim::LayerIndex layer) const;
+  sim::Task task_of(sim::StageIndex stage, sim::LayerIndex layer, sim::Phase phase) const;
   TransferPrices transfers(sim::StageIndex stage, std::int32_t direction) const;  // 1: the next stage follows, -1: it comes before
   struct PricedBucket {
     const sim::Bucket* bucket;

@@ -245,7 +245,7 @@ std::int32_t Replay::left_in_unit(const ReplayStage& stage, const Visit& visit) 
 void Replay::run_layers(ReplayStage& stage, const StageAction& action, SimTime arrived) {
   ReplayChunk& chunk = stage.chunks[action.chunk.position()];
   Visit visit = first_visit(stage, action);
-  if (turn_of(plan_, *stage.order, stage.next).begin == stage.next) stage.turn_begin = stage.computed;
+  if (plan_.expert_overlap && turn_of(plan_, *stage.order, stage.next).begin == stage.next) stage.turn_begin = stage.computed;
   std::int32_t left = chunk.layers.end.value() - chunk.layers.begin.value();
   for (; left > 0; --left) {
     std::size_t now = stage.next;
@@ -280,7 +280,7 @@ SimTime Replay::gather_ahead(ReplayStage& stage, const Visit& visit) {
 // Starts what is not there yet once the computation so far is done and the host issues it; returns when all of it is there. Of actions that run in turn each
 // may begin a gather at any time, and computes while another's is under way: none is known to wait.
 SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
-  const bool in_turn = !turn_of(plan_, *stage.order, stage.next).is_alone();
+  const bool in_turn = plan_.expert_overlap && !turn_of(plan_, *stage.order, stage.next).is_alone();
   const SimTime since = in_turn ? stage.turn_begin : stage.computed;
   const std::vector<BucketPrice>& prices = sim::at(prices_.steps, stage.index).buckets;
   SimTime all{};
@@ -300,6 +300,7 @@ SimTime Replay::gather(ReplayStage& stage, const Visit& visit) {
 
 // Of actions that run in turn: what one behind it reads, or what comes behind all of them.
 bool Replay::may_stay(const ReplayStage& stage, std::size_t bucket) const {
+  if (!plan_.expert_overlap) return false;
   const std::vector<StageAction>& order = *stage.order;
   const Turn turn = turn_of(plan_, order, stage.next);
   if (turn.is_alone()) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/plan/stage_layers.h"
 #include "sim/sharding/sharding.h"
 #include "sim/units/at.h"
 
@@ -139,14 +140,11 @@ bool adds_on_host(const sim::ParallelPlan& plan) {
   return plan.offload_parameters && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1;
 }
 
-const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
-  return prices[model.kind(layer)];
-}
-
 ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelPlan& plan, const PlanPrices& prices,
                               const StageOrders& orders, sim::StageIndex index) {
   const std::vector<BucketPrice>& buckets = prices.steps[index.position()].buckets;
   const bool gathers = gathers_units(plan) && !buckets.empty();
+  const sim::StageLayers parts(plan);
   ReplayStage stage;
   stage.index = index.value();
   stage.order = &orders[index.position()];
@@ -155,7 +153,7 @@ ReplayStage make_replay_stage(const sim::ModelGraph& model, const sim::ParallelP
   if (plan.offload_optimizer) stage.on_host.assign(buckets.size(), kNotYet);
   stage.chunks.reserve(sim::count_of(plan.chunks));
   for (sim::ChunkIndex at{0}; at.value() < plan.chunks; ++at) {
-    ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], plan.layers(index, at));
+    ReplayChunk chunk = make_chunk(model, plan, prices.layers[index.position()], parts.of(index, at));
     const auto first =
         std::find_if(buckets.begin(), buckets.end(), [&](const BucketPrice& bucket) { return bucket.chunk == at && !bucket.tied; });
     chunk.first_bucket = chunk.next_bucket = sim::position_in(buckets, first);

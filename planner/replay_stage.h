@@ -58,7 +58,9 @@ struct ReplayStage {
   std::vector<sim::SimTime> on_host;   // an offloaded optimizer, by bucket: since when its gradients are there
 };
 
-const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer);
+inline const LayerPrice& price_of(const StageLayerPrices& prices, const sim::ModelGraph& model, sim::LayerIndex layer) {
+  return prices[model.kind(layer)];
+}
 
 const PacedTime& time_of(const LayerPrice& price, sim::ActionKind kind);
 const Exchange& gather_of(const BucketPrice& price, sim::ActionKind kind, bool near);

@@ -48,7 +48,12 @@ class Search {
         judgements_(space_.candidates.size()),
         waiting_(request.gap),
         ranking_(request),
-        so_far_(request) {}
+        so_far_(request) {
+    for (const auto& list : space_.candidates.words()) {
+      std::vector<bool>& plain = plain_.emplace_back();
+      for (const PlanCandidate& words : list) plain.push_back(is_plain(words));
+    }
+  }
 
   void judge();           // until nothing that is open can enter the result
   SearchResult answer();  // once, after that
@@ -106,8 +111,9 @@ class Search {
   WaitingList waiting_;
   Ranking ranking_;
   FoundSoFar so_far_;
-  std::vector<std::size_t> kept_;      // meshes whose evaluators have something, the one asked last at the end
-  std::optional<std::int64_t> known_;  // place of the plan that is looked at first
+  std::vector<std::size_t> kept_;         // meshes whose evaluators have something, the one asked last at the end
+  std::optional<std::int64_t> known_;     // place of the plan that is looked at first
+  std::vector<std::vector<bool>> plain_;  // by list of words and place in it
   std::mutex telling_;
   std::int64_t done_ = 0, outlasting_ = 0;
   std::vector<sim::SimTime> shape_least_;  // by shape: what none of its plans takes less than; 0: nothing is known
@@ -192,14 +198,13 @@ std::vector<std::int64_t> Search::open_of(std::size_t mesh, std::span<const Look
   for (auto at = space_.candidates.from(meshes_.begin(mesh)); at.index() < meshes_.end(mesh) && !canceled();) {
     const std::size_t next = at.shape_end();
     const sim::SimTime least = shape_least_.empty() ? sim::SimTime{} : shape_least_[at.shape()];
-    const bool is_slow = least == kLongestStep || is_beaten(least, static_cast<std::int64_t>(next));
+    const bool is_slow = least == kLongestStep || is_beaten(least, static_cast<std::int64_t>(next)), first = is_first(*at, smallest);
     for (; at.index() < next; ++at) {
-      const PlanCandidate one = *at;
-      if (std::ranges::find(looks, look_of(one, smallest)) == looks.end()) continue;
+      if (std::ranges::find(looks, look_of(plain_[at.words()][at.place()], first)) == looks.end()) continue;
       const auto index = static_cast<std::int64_t>(at.index());
       if (index == known_) continue;
       if (is_slow) judgement(index) = {.verdict = Verdict::Beaten, .is_sketch = true, .time = least};
-      done += is_slow ? 1 : sketch(index, one);
+      done += is_slow ? 1 : sketch(index, *at);
       if (judgement(index).verdict == Verdict::Open) open.push_back(index);
     }
   }

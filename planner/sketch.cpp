@@ -58,6 +58,28 @@ ChunkWork work_of(const StageLayerPrices& prices, const sim::ModelGraph& model, 
   return work;
 }
 
+// Of one chunk behind another. Mostly it has the same layers as the one before, on a stage where they take the same: then it is not summed up again.
+class ChunkWorks {
+ public:
+  explicit ChunkWorks(const sim::ModelGraph& model) : model_(model) {}
+  const ChunkWork& of(const StageLayerPrices& prices, sim::LayerRange layers) {
+    if (prices_ == nullptr || !prices_->shares(prices) || !are_alike(layers)) work_ = work_of(prices, model_, layers);
+    prices_ = &prices, layers_ = layers;
+    return work_;
+  }
+
+ private:
+  bool are_alike(sim::LayerRange layers) const {
+    const auto kinds = [&](sim::LayerIndex layer) { return model_.kinds.begin() + layer.value(); };
+    return std::equal(kinds(layers.begin), kinds(layers.end), kinds(layers_.begin), kinds(layers_.end));
+  }
+
+  const sim::ModelGraph& model_;
+  const StageLayerPrices* prices_ = nullptr;
+  sim::LayerRange layers_{};
+  ChunkWork work_;
+};
+
 // Actions that run beside another take what their kernels or their exchanges take, each on its own stream; the others both.
 class PairedTime {
  public:
@@ -236,7 +258,9 @@ std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::
                                        const std::vector<PairedActions>& paired) {
   const sim::StageLayers parts(plan);
   const std::int64_t pieces = plan.num_pieces();
+  ChunkWorks works(model);
   std::vector<StageSketch> stages;
+  stages.reserve(sim::count_of(plan.mesh.pipeline));
   SimTime arrive{}, drain{};
   for (StageIndex stage{0}; stage.value() < plan.mesh.pipeline; ++stage) {
     const StageLayerPrices& prices = layers[stage.position()];
@@ -245,7 +269,7 @@ std::vector<StageSketch> sketch_stages(const sim::ModelGraph& model, const sim::
     ChunkWork first;
     PairedTime pairs;
     for (sim::ChunkIndex chunk{0}; chunk.value() < plan.chunks; ++chunk) {
-      const ChunkWork one = work_of(prices, model, parts.of(stage, chunk));
+      const ChunkWork& one = works.of(prices, parts.of(stage, chunk));
       if (chunk.value() == 0) first = one;
       all += (one.forward.time + one.backward.time + one.weight.time) * pieces;
       weights += one.weight.time * pieces;

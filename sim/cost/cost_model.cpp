@@ -74,7 +74,10 @@ void take(TaskCost& cost, const TaskPrices::Collective& price, const Slowest& sl
 
 struct CostModel::State {
   State(const ModelGraph& model_graph, const ParallelPlan& parallel_plan)
-      : model(model_graph), plan(parallel_plan), prices(model_graph, parallel_plan) {
+      : model(model_graph),
+        plan(parallel_plan),
+        buckets_differ(deals_tensors(plan) || plan.workload.precision.has_full_units()),
+        prices(model_graph, parallel_plan) {
     if (plan.workload.samples.has_documents() && skips_other_documents(plan)) documents.emplace(plan);
     if (documents) travels = documents->share_that_travels();
   }
@@ -90,6 +93,7 @@ struct CostModel::State {
 
   const ModelGraph& model;
   const ParallelPlan& plan;
+  const bool buckets_differ;  // whatever their payload
   TaskPrices prices;
   std::optional<DocumentLoads> documents;
   double travels = 1;  // of keys and values: where documents have context degrees of their own, short ones stay with a rank
@@ -101,8 +105,7 @@ struct CostModel::State {
 // What a layer's exchange takes follows from the layer, too: its numbers, whether the host waits behind it, the weight gradients that run beside it.
 CostKey CostModel::State::key(const Task& task) const {
   const Operation operation = task.key.operation;
-  const bool communicates = is_communication(operation),
-             differ = deals_tensors(plan) || plan.workload.precision.has_full_units();  // buckets, whatever their payload
+  const bool communicates = is_communication(operation);
   const bool of_bucket = task.bucket.exists() || is_host_copy(operation), on_a_layer = task.key.layer.exists() && !of_bucket;
   return {.device = task.device,
           .peer = communicates ? task.peer : DeviceId::none(),
@@ -113,7 +116,7 @@ CostKey CostModel::State::key(const Task& task) const {
           .microbatch = (on_a_layer && documents) || plan.delays_weights(task.key.layer) ? task.key.microbatch : MicrobatchIndex::none(),
           .slice = on_a_layer && operation == Operation::AttentionScores ? task.key.slice : SliceIndex::none(),
           .sequence = on_a_layer && communicates ? task.key.sequence : 0,
-          .bucket = communicates && !differ ? BucketIndex::none() : task.bucket,
+          .bucket = communicates && !buckets_differ ? BucketIndex::none() : task.bucket,
           .payload = task.payload};
 }
 
@@ -225,6 +228,8 @@ const TaskCost& CostModel::cost(const Task& task, const TaskGraph& graph) const 
   if (is_new) entry->second = state_->price(task, graph);
   return entry->second;
 }
+
+TaskCost CostModel::price(const Task& task, const TaskGraph& graph) const { return state_->price(task, graph); }
 
 std::int32_t CostModel::num_links() const {
   const Placement& placement = state_->prices.placement();

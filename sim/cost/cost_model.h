@@ -37,6 +37,7 @@ class CostModel {
   ~CostModel();
   // Equal tasks are priced once and then looked up; the reference stays valid. One model a thread, and one graph a model.
   const TaskCost& cost(const Task& task, const TaskGraph& graph) const;
+  TaskCost price(const Task& task, const TaskGraph& graph) const;  // the same, kept nowhere: for who asks once
   std::int32_t num_links() const;
 
  private:

@@ -1,8 +1,11 @@
 #include "sim/engine/steady.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "sim/task_graph/repeat.h"
 #include "sim/units/at.h"
@@ -48,26 +51,40 @@ void find_cycle(PlayedSteps& played, std::size_t tasks) {
 }
 
 // While something communicates and nothing computes: exposed. One task alone on its stream, so sums of lengths are unions.
+struct TimeEdge {
+  SimTime time{};
+  int computing = 0, communicating = 0;
+};
+
+// Of all streams by time. Those of one mostly are already.
+std::vector<TimeEdge> in_order(std::array<std::vector<TimeEdge>, kNumStreams> streams) {
+  std::vector<TimeEdge> all, merged;
+  for (std::vector<TimeEdge>& stream : streams) {
+    if (!std::ranges::is_sorted(stream, {}, &TimeEdge::time)) std::ranges::sort(stream, {}, &TimeEdge::time);
+    merged.clear();
+    merged.reserve(all.size() + stream.size());
+    std::ranges::merge(all, stream, std::back_inserter(merged), {}, &TimeEdge::time, &TimeEdge::time);
+    all.swap(merged);
+  }
+  return all;
+}
+
 DeviceTimes times_within(const TaskGraph& graph, const EngineRun& run, DeviceId device, const PlayedSteps& window) {
-  struct Edge {
-    SimTime time{};
-    int computing = 0, communicating = 0;
-  };
   DeviceTimes sums;
-  std::vector<Edge> edges;
+  std::array<std::vector<TimeEdge>, kNumStreams> streams;
   for (const TaskId id : graph.issue_order(device)) {
     const TaskTimes& times = run.tasks[id.position()];
     const SimTime from = std::max(times.started, window.from()), until = std::min(times.ended, window.until());
-    if (is_of_host(graph.task(id).stream) || from >= until) continue;
-    const bool computes = graph.task(id).stream == Stream::Compute;
+    const Stream stream = graph.task(id).stream;
+    if (is_of_host(stream) || from >= until) continue;
+    const bool computes = stream == Stream::Compute;
     (computes ? sums.busy : sums.communication) += until - from;
-    edges.push_back({from, computes ? 1 : 0, computes ? 0 : 1});
-    edges.push_back({until, computes ? -1 : 0, computes ? 0 : -1});
+    sim::at(streams, stream).push_back({from, computes ? 1 : 0, computes ? 0 : 1});
+    sim::at(streams, stream).push_back({until, computes ? -1 : 0, computes ? 0 : -1});
   }
-  std::ranges::sort(edges, {}, &Edge::time);
   int computing = 0, communicating = 0;
   SimTime since{};
-  for (const Edge& edge : edges) {
+  for (const TimeEdge& edge : in_order(std::move(streams))) {
     if (computing == 0 && communicating > 0) sums.exposed += edge.time - since;
     computing += edge.computing;
     communicating += edge.communicating;

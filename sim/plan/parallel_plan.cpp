@@ -181,6 +181,7 @@ std::optional<ParallelPlan> plan_of_units_apart(const ParallelPlan& plan) {
 StageCut even_cut(std::int64_t inner_layers, PipelineShape shape) {
   const std::int64_t parts = std::int64_t{shape.stages} * shape.chunks;
   StageCut cut;
+  cut.first.reserve(count_of(parts));
   const std::int64_t ends = std::max<std::int64_t>(0, parts - inner_layers);  // that stand alone: first the head, then the embedding, too
   for (std::int64_t part = 0; part < parts; ++part) {
     const std::int64_t before = ends == 0 ? inner_layers * part / parts : ends == 1 ? part : part - 1;

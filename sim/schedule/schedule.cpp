@@ -25,18 +25,6 @@ const Schedule* find_schedule(std::string_view name) {
   return row == rows.end() ? nullptr : &*row;
 }
 
-std::int32_t virtual_stage(ChunkPlacement placement, PipelineShape shape, ChunkSite site) {
-  const bool comes_up = placement == ChunkPlacement::V && site.chunk.value() % 2 == 1;
-  return site.chunk.value() * shape.stages + (comes_up ? shape.stages - 1 - site.stage.value() : site.stage.value());
-}
-
-ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t virtual_stage) {
-  const ChunkIndex chunk(virtual_stage / shape.stages);
-  const std::int32_t along = virtual_stage % shape.stages;
-  const bool comes_up = placement == ChunkPlacement::V && chunk.value() % 2 == 1;
-  return {StageIndex(comes_up ? shape.stages - 1 - along : along), chunk};
-}
-
 std::int32_t peak_in_flight(std::span<const StageAction> order) {
   const bool splits = std::any_of(order.begin(), order.end(), [](const StageAction& action) { return action.kind == ActionKind::Weight; });
   const ActionKind frees = splits ? ActionKind::Weight : ActionKind::Backward;

@@ -40,8 +40,16 @@ struct ChunkSite {
   StageIndex stage;
   ChunkIndex chunk;
 };
-std::int32_t virtual_stage(ChunkPlacement placement, PipelineShape shape, ChunkSite site);
-ChunkSite site_of(ChunkPlacement placement, PipelineShape shape, std::int32_t virtual_stage);
+constexpr std::int32_t virtual_stage(ChunkPlacement placement, const PipelineShape& shape, ChunkSite site) {
+  const bool comes_up = placement == ChunkPlacement::V && site.chunk.value() % 2 == 1;
+  return site.chunk.value() * shape.stages + (comes_up ? shape.stages - 1 - site.stage.value() : site.stage.value());
+}
+constexpr ChunkSite site_of(ChunkPlacement placement, const PipelineShape& shape, std::int32_t virtual_stage) {
+  const ChunkIndex chunk(virtual_stage / shape.stages);
+  const std::int32_t along = virtual_stage % shape.stages;
+  const bool comes_up = placement == ChunkPlacement::V && chunk.value() % 2 == 1;
+  return {StageIndex(comes_up ? shape.stages - 1 - along : along), chunk};
+}
 
 struct Schedule {
   std::string_view name;     // as written in a plan file

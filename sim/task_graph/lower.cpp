@@ -20,6 +20,8 @@ class Lowering {
       : model_(model),
         plan_(plan),
         fold_(fold),
+        placement_(plan.placement()),
+        shape_(plan.pipeline_shape()),
         data_(fold.data.classes(plan.mesh.copies())),
         tensor_(fold.tensor.classes(plan.mesh.tensor)) {}
 
@@ -65,6 +67,8 @@ class Lowering {
   const ModelGraph& model_;
   const ParallelPlan& plan_;
   const Fold& fold_;
+  ChunkPlacement placement_;
+  PipelineShape shape_;
   std::vector<IndexClass> data_, tensor_;
   TaskGraphBuilder graph_;
   std::vector<StageProgram> programs_;  // by stage
@@ -113,7 +117,7 @@ std::size_t Lowering::transfer_slot(const TaskKey& key, bool sends) const {
     const std::int32_t onward = key.sequence == kBeforeStep ? 1 : -1, told = key.stage.value() + (sends ? onward : 0);
     return num_transfers() + count_of(told * 2 + key.sequence);
   }
-  const std::int32_t virtual_stage = plan_.virtual_stage({key.stage, key.chunk});
+  const std::int32_t virtual_stage = sim::virtual_stage(placement_, shape_, {key.stage, key.chunk});
   const bool forward = key.phase == Phase::Forward;
   if (is_of_source(key))
     return num_transfers() + num_told() + count_of(key.sequence * 2 + (forward ? 0 : 1)) * count_of(plan_.num_pieces()) +

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+#include <utility>
+
 #include "sim/cost/task_prices.h"
 #include "tests/planner/every_plan.h"
 
@@ -40,6 +43,43 @@ TEST(PlanPrices, RecomputationRunsTheBlockAgain) {
   const StageLayerPrices prices = priced.pricer.layers().front();
   EXPECT_EQ(prices[kBlock].recompute, prices[kBlock].forward);
   EXPECT_EQ(prices[kHead].recompute, PacedTime{});
+}
+
+TEST(PlanPrices, CopiesShareTheirPricesUntilOneIsChanged) {
+  StageLayerPrices one(3);
+  const StageLayerPrices other = one;
+  EXPECT_TRUE(one.shares(other));
+  one[kBlock].computing = sim::SimTime(5);
+  EXPECT_FALSE(one.shares(other));
+  EXPECT_EQ(other[kBlock].computing, sim::SimTime{});
+  EXPECT_EQ(std::as_const(one)[kBlock].computing, sim::SimTime(5));
+}
+
+// Whatever is computed again: with the prices of the plan that does not it is priced as by itself.
+void expect_the_same_beside_bare_prices(const SearchRequest& request, std::int64_t& priced) {
+  const sim::ModelGraph model = sim::make_model_graph(request.model, {request.vocabulary_multiple});
+  for (const PlanCandidate& candidate : enumerate(request).candidates) {
+    if (candidate.recompute == sim::Recompute::None) continue;
+    const sim::ParallelPlan plan = make_plan(request, candidate);
+    PlanCandidate without = candidate;
+    without.recompute = sim::Recompute::None, without.scope = {};
+    const sim::ParallelPlan bare = make_plan(request, without);
+    const sim::TaskGraph devices = devices_without_buckets(plan);
+    const Pricer pricer(model, plan, devices);
+    const StageLayerPrices own = pricer.layers(sim::StageIndex(0)),
+                           beside = pricer.layers(sim::StageIndex(0), Pricer(model, bare, devices).layers(sim::StageIndex(0)));
+    for (const sim::LayerIndex first : model.firsts) EXPECT_EQ(own[model.kind(first)], beside[model.kind(first)]) << to_text(candidate);
+    ++priced;
+  }
+}
+
+TEST(PlanPrices, WhatIsComputedAgainComesOnTop) {
+  std::int64_t priced = 0;
+  for (const SearchRequest& request : small_requests()) expect_the_same_beside_bare_prices(request, priced);
+  for (const SearchRequest& request : paced_requests()) expect_the_same_beside_bare_prices(request, priced);
+  std::mt19937 random(29);
+  for (int round = 0; round < 12; ++round) expect_the_same_beside_bare_prices(random_request(random), priced);
+  EXPECT_GT(priced, 1000);
 }
 
 TEST(PlanPrices, OneRankCommunicatesNothing) {
