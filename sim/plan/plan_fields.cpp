@@ -75,7 +75,7 @@ Faults set_offload_modules(Plan& plan, const FieldValue& value) {
 Faults set_graph_scope(Plan& plan, const FieldValue& value) {
   const std::string& text = std::get<std::string>(value);
   const std::optional<GraphScope> scope = parse_graph_scope(text);
-  if (!scope) return {{"", fmt::format("\"{}\" names no parts of blocks", text), "use some of attn,mlp,moe_router"}};
+  if (!scope) return {{"", fmt::format("\"{}\" names nothing that a graph of layers holds", text), "use some of attn,mlp,moe_router"}};
   plan.graph_scope = *scope;
   return {};
 }
@@ -278,7 +278,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kWeightSyncNames, &Plan::weight_sync>()},
     {"cuda_graphs", "/cuda_graphs", "CUDA graphs", "kernels that the host issues at once: of a block, or of a whole step",
      Layout, named<kCudaGraphsNames, &Plan::cuda_graphs>()},
-    {"graph_scope", "/graph_scope", "parts in graphs", "of graphs of layers: which parts of blocks they hold; empty: all that they can, which experts are not (Megatron: --cuda-graph-scope)",
+    {"graph_scope", "/graph_scope", "held by graphs", "what graphs of layers hold of each block; empty: all that they can, which experts are not (Megatron: --cuda-graph-scope)",
      Layout, kGraphScope},
     {"token_dispatcher", "/token_dispatcher", "token dispatcher", "how tokens reach experts: a copy for each expert (all_to_all), each node once (hierarchical: DeepEP, HybridEP), or all tokens all ranks (all_gather)",
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
