@@ -448,6 +448,7 @@ void settle_megatron(Draft& draft) {
   draft.accumulates_once = true;
   if (plan.mesh.tensor == 1) plan.sequence_parallel = false;  // as the program does
   if (plan.recompute != Recompute::Selective) plan.recompute_scope.modules = {};
+  settle_loss(draft);
   settle_tensor_overlap(draft);
   settle_residency(draft);
   settle_recomputed_stages(draft);

@@ -266,6 +266,8 @@ void settle_core(Draft& draft) {
   const bool is_named = said(draft, "num-experts") == nullptr;  // one of the program's own networks, all of which exchange tokens
   if (is_named && dispatcher == TokenDispatcher::AsTheProgram) dispatcher = TokenDispatcher::AllToAll;
   settle_megatron(draft);
+  if (said(draft, "cross-entropy-loss-fusion") == nullptr)
+    draft.plan.cluster.software.fused_loss = true;  // GPTConfig's, and GPTModelProvider's
 }
 
 void judge_core(const ParallelPlan& plan, Judgement& judgement) {

@@ -110,7 +110,7 @@ constexpr CoreName kCoreNames[] = {
 constexpr std::string_view kModelFlags =
     "multi-latent-attention moe-shared-expert-gate moe-router-pre-softmax moe-router-enable-expert-bias moe-pad-expert-input-to-capacity "
     "moe-router-force-load-balancing dsa-indexer-use-sparse-loss moe-grouped-gemm overlap-moe-expert-parallel-comm delay-wgrad-compute "
-    "defer-embedding-wgrad-compute tp-comm-overlap fine-grained-activation-offloading "
+    "defer-embedding-wgrad-compute tp-comm-overlap cross-entropy-loss-fusion fine-grained-activation-offloading "
     "qk-layernorm add-qkv-bias attention-output-gate";
 // Read by Megatron-LM's table, and of its own past, of another program or of another class of networks: nothing of them stands in these configurations.
 constexpr std::string_view kOfScripts =

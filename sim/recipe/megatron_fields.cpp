@@ -208,6 +208,7 @@ constexpr Field kFields[] = {
     {"delay-wgrad-compute", "", flag_of<&ParallelPlan::delay_wgrad>, put_flag<&ParallelPlan::delay_wgrad>},
     {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, flag_said},
     {"wgrad-deferral-limit", "", deferral_limit, number_said},
+    {"cross-entropy-loss-fusion", "", [](const ParallelPlan& p) { return written_flag(p.cluster.software.fused_loss); }, flag_said},
     {"tp-comm-overlap", "", [](const ParallelPlan& p) { return written_flag(p.sends_along_products()); }, flag_said},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there

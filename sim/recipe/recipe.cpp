@@ -174,14 +174,13 @@ void judge_tensor_overlap(const Program& program, const ParallelPlan& plan, Judg
   const Program* const says[] = {&kMegatron, &kMegatronBridge, &kNemo, &kTorchtitan};
   const bool can_say = std::ranges::find(says, &program) != std::end(says);
   judgement.refuse(plan.tensor_overlap != TensorOverlap::AsTheProgram && !can_say, "/tensor_overlap",
-                   fmt::format("{} has no word for exchanges along products", program.title),
-                   "plan with --fix tensor_overlap=as_the_program");
+                   fmt::format("{} has no word for exchanges along products", program.title), "leave it out of the plan");
 }
 
 void judge_passes(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   judgement.refuse(plan.passes > 1 && &program != &kTorchtitan, "/passes",
                    fmt::format("all microbatches of a step go through the pipeline in one pass in {}", program.title),
-                   "plan with --fix passes=1, or export to torchtitan");
+                   "leave it out of the plan, or export to torchtitan");
 }
 
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

@@ -74,7 +74,7 @@ std::string ShellCommandCursor::take_arithmetic() {
 std::string ShellCommandCursor::take_function_name() {
   const std::size_t begin = at_;
   while (at_ < text_.size() && is_function_character(text_[at_])) ++at_;
-  const std::string name(text_.substr(begin, at_ - begin));
+  std::string name(text_.substr(begin, at_ - begin));
   skip_spaces();
   if (text_.substr(at_).starts_with("()")) at_ += 2;
   return name;

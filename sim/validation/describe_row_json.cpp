@@ -338,7 +338,8 @@ void RowReader::read_graph_scope(const JsonReader& at) {
   GraphScope scope;
   for (const Json& name : at.json().at("cuda_graph_scope")) {
     const std::optional<GraphPart> part = graph_part(name.is_string() ? name.get<std::string>() : "");
-    if (!part) at.violate("cuda_graph_scope", fmt::format("{} is nothing that a graph of layers holds", name.dump()), "use Megatron-Core's names");
+    if (!part)
+      at.violate("cuda_graph_scope", fmt::format("{} is nothing that a graph of layers holds", name.dump()), "use Megatron-Core's names");
     if (part) scope = scope.with(*part);
   }
   if (plan_.cuda_graphs == CudaGraphs::PerLayer) plan_.graph_scope = scope;

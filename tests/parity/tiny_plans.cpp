@@ -235,6 +235,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.recompute = sim::Recompute::None;
   plan.recompute_scope = {};
   plan.offload_optimizer = plan.offload_parameters = plan.offload_activations = false;
+  plan.passes = 1;
   plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
   plan.delay_head_wgrad = 0;
   plan.offload_modules = {};

@@ -13,6 +13,23 @@ RecipeContext tiny_llama_on(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
 }
 
+// Off unless it is asked for; on in configurations of NeMo and Megatron-Bridge.
+TEST(MegatronWords, LossesAreFusedWhereItIsAsked) {
+  const std::string line = "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 ",
+                    asked = "--cross-entropy-loss-fusion";
+  for (const std::string& more : {std::string(), asked}) {
+    const ParallelPlan plan = testing::imported(line + more, tiny_llama_on(8)).plan;
+    EXPECT_EQ(plan.cluster.software.fused_loss, !more.empty());
+    const std::string again = testing::main_text(kMegatron, plan);
+    EXPECT_EQ(again.find(asked) != std::string::npos, !more.empty());
+    EXPECT_EQ(testing::imported(again, {.model = plan.model, .cluster = plan.cluster}).plan.cluster.software.fused_loss, !more.empty());
+  }
+  const std::string bridge =
+      "model:\n  tensor_model_parallel_size: 1\n  num_layers: 4\ntrain:\n  micro_batch_size: 1\n  global_batch_size: 8\ndataset:\n  "
+      "seq_length: 32\nmixed_precision: bf16_mixed\n";
+  EXPECT_TRUE(testing::imported(bridge, tiny_llama_on(8)).plan.cluster.software.fused_loss);
+}
+
 // Off unless it is asked for, and never without a shared sequence.
 TEST(MegatronWords, ExchangesGoAlongProductsWhereItIsAsked) {
   const auto read = [](const std::string& arguments) {

@@ -342,7 +342,7 @@ TEST(Torchtitan, ExchangesGoAlongProductsWhereItIsAsked) {
   EXPECT_EQ(with("", ranks).tensor_overlap, TensorOverlap::AsTheProgram);
   EXPECT_EQ(with(now, ranks).tensor_overlap, TensorOverlap::AlongProducts);
   EXPECT_EQ(with("", ranks + "enable_async_tensor_parallel = true\n").tensor_overlap, TensorOverlap::AlongProducts);
-  EXPECT_EQ(with(now, "").tensor_overlap, TensorOverlap::AsTheProgram) << "nobody to exchange with";
+  EXPECT_EQ(with(now, "tensor_parallel_degree = 1\n").tensor_overlap, TensorOverlap::AsTheProgram) << "nobody to exchange with";
   const std::string again = testing::main_text(kTorchtitan, with(now, ranks));
   EXPECT_THAT(again, HasSubstr("config.compile.enable_async_tensor_parallel = True"));
   EXPECT_THAT(again, HasSubstr("config.compile.enable = True"));
