@@ -153,8 +153,9 @@ void StageWriter::gather(const Visit& visit, std::int32_t after) {
 
 // From the shards of all.
 std::int32_t StageWriter::gather(const Task& task, std::int32_t after) {
+  const std::int32_t reduced = plan_.cluster.software.unit_lists ? last_reduce_ : kNobody;  // the device is synchronised in front of it
   for (const WireStep& step : gather_steps(buckets_[task.bucket.position()], plan_))
-    after = emit(of_step(task, step, buckets_.size()), {after});
+    after = emit(of_step(task, step, buckets_.size()), {after, reduced});
   return after;
 }
 

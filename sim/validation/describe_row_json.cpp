@@ -152,6 +152,7 @@ void RowReader::read_sharding(const FieldReader& at) {
   layout_.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout_.zero_group = at.size("zero_group", layout_.data * layout_.context, layout_.zero_stage > 0);
   plan_.reshard_after_forward = at.flag("reshard_after_forward", layout_.pipeline == 1) && layout_.zero_stage == 3;
+  if (stack.unit_lists) plan_.prefetch = 0;  // it waits for each gather
   if (layout_.zero_stage == 3 && !at.reader().boolean("reshard_after_backward", true))
     plan_.reshard_after_backward = ReshardAfterBackward::Last;
   if (layout_.pipeline > 1 && layout_.tensor > 1) stack.scatter_gather = at.flag("p2p_scatter_gather", stack.scatter_gather);

@@ -187,6 +187,23 @@ TEST(Lower, NothingGoesBackInFrontOfWhatIsTrained) {
   EXPECT_EQ(std::ranges::count(second, Operation::Send, [](const Task& task) { return task.key.operation; }), 0);
 }
 
+// Of a program that synchronises its device in front of each.
+TEST(Lower, GathersByListsWaitForTheReductionsBeforeThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 3, plan.prefetch = 0;
+  const auto waiting = [&](bool lists) {
+    plan.cluster.software.unit_lists = lists;
+    const TaskGraph graph = lowered(plan);
+    return std::ranges::count_if(boost::make_iterator_range(boost::edges(graph.edges())), [&](const auto& edge) {
+      const Task& from = graph.tasks()[boost::source(edge, graph.edges())];
+      const Task& to = graph.tasks()[boost::target(edge, graph.edges())];
+      return from.stream == Stream::Reduce && to.stream == Stream::Gather && to.key.phase != Phase::Step;
+    });
+  };
+  EXPECT_EQ(waiting(false), 0);
+  EXPECT_GT(waiting(true), 0);
+}
+
 TEST(Lower, EveryGatherIsFreed) {
   for (std::int32_t prefetch = 0; prefetch <= kMostPrefetched; ++prefetch)
     for (const auto& [reshard, last] : {std::pair(false, false), {true, false}, {true, true}}) {
