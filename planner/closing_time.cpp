@@ -123,7 +123,7 @@ SimTime gathering_time(const sim::ModelGraph& model, const sim::ParallelPlan& pl
       once += chunks.back().forward;
       back += backwards(model, prices.layers[stage.position()], layers) * plan.num_pieces();
     }
-    longest = std::max(longest, plan.reshard_after_forward ? anew(chunks, orders[stage.position()]) : once + back);
+    longest = std::max(longest, gathers_anew(plan) ? anew(chunks, orders[stage.position()]) : once + back);
   }
   return longest;
 }

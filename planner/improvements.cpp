@@ -49,6 +49,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"credit_size", "zero"},
                                                          {"persistence_threshold", "zero"},
                                                          {"kept_until", "reshard_ranks"},
+                                                         {"reshard_after_backward", "zero", {"last"}},
                                                          {"state_shards", "zero"},
                                                          {"weight_sync", "zero"},
                                                          {"delay_wgrad", "expert_overlap", {"true"}},

@@ -75,6 +75,8 @@ Turn turn_of(const sim::ParallelPlan& plan, const std::vector<sim::StageAction>&
 
 // Whether weights come unit by unit: from other ranks, or from the host.
 bool gathers_units(const sim::ParallelPlan& plan);
+// And in each forward and each backward.
+bool gathers_anew(const sim::ParallelPlan& plan);
 // Whether the host sums the gradients of several microbatches, which leave one by one.
 bool adds_on_host(const sim::ParallelPlan& plan);
 

@@ -100,7 +100,7 @@ Traffic traffic_of(const sim::ParallelPlan& plan, const sim::TaskGraph& devices,
 SimTime least_time(const Traffic& traffic, const sim::ParallelPlan& plan) {
   if (traffic.largest.empty() || plan.crosses_norm() || plan.offload_parameters || plan.mesh.copies() == 1) return {};
   const auto pieces = static_cast<double>(plan.num_pieces()), reductions = sim::reduces_each(plan) ? pieces : 1;
-  const double gathers = gathers_units(plan) && plan.reshard_after_forward ? pieces : 0;
+  const double gathers = gathers_anew(plan) ? pieces : 0;
   const LinkLoad& staying = traffic.largest[std::min(sim::count_of(plan.num_virtual_stages()), traffic.largest.size() - 1)];
   const auto of = [&](SimTime LinkLoad::*link) {
     return picoseconds(traffic.reduced.*link) * reductions + picoseconds(traffic.gathered.*link - staying.*link) * gathers;

@@ -25,7 +25,7 @@ TRIED = {
     "vocabulary_multiple": (64, 1024), "microbatch_group": (2, 3), "prefetch": (0, 2, 3), "persistence_threshold": (100_000, 10_000_000),
     "bucket_size": ("10 MiB", "100 MiB", "400 MiB", "2 GiB"), "first_bucket_size": ("1 MiB",), "gradient_sync": ("all_reduce",),
     "overlap_weight_gather": (False, True), "post_validation": ("in_place", "copies"), "state_shards": ("tensors",),
-    "cuda_graphs": ("per_layer", "full_iteration"), "tensor_overlap": ("apart", "along_products"), "delay_wgrad": (True,), "direct_source": (True,), "paged_optimizer": (True,), "optimizer_in_backward": (True,),
+    "cuda_graphs": ("per_layer", "full_iteration"), "tensor_overlap": ("apart", "along_products"), "reshard_after_backward": ("each", "last"), "delay_wgrad": (True,), "direct_source": (True,), "paged_optimizer": (True,), "optimizer_in_backward": (True,),
     "on_drive": ("optimizer", "both"), "offload_share": (0.9, 0.75, 0.5),
 }
 ON_HOST = ("llama-3-70b", "h100-80gb-sxm", 8, 64, 4096, "--offload", "--fix", "zero=3", "--fix", "offload_optimizer=true", "--fix", "offload_parameters=true")

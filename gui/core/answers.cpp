@@ -253,7 +253,7 @@ Answer schedule(const SimulatedPlan& now, const Asking& asking) {
   std::vector<Variant> variants;
   for (const sim::Schedule& known : sim::all_schedules())
     for (const std::int32_t chunks : {1, 2, 4}) {
-      if (known.why_unsupported({now.plan.mesh.pipeline, static_cast<std::int32_t>(now.plan.num_microbatches()), chunks})) continue;
+      if (!canHave(known, now.plan, chunks)) continue;
       sim::ParallelPlan plan = turned(now.plan, {"schedule", std::string(known.name)});
       if (plan.chunks != chunks) plan = turned(std::move(plan), {"chunks", std::int64_t{chunks}});
       variants.push_back({.name = fmt::format("schedule={}, chunks={}", known.name, chunks), .plan = std::move(plan)});

@@ -30,12 +30,6 @@ void shareDevices(Plan& plan) {
   if (copies % plan.mesh.expert != 0) plan.mesh.expert = 1;
 }
 
-bool canHave(const sim::Schedule& schedule, const Plan& plan, std::int32_t chunks) {
-  sim::PipelineShape shape = plan.pipeline_shape();
-  shape.chunks = chunks;
-  return !schedule.why_unsupported(shape);
-}
-
 void takeChunksOfSchedule(Plan& plan) {
   const sim::Schedule* schedule = sim::find_schedule(plan.schedule);
   if (schedule == nullptr || canHave(*schedule, plan, plan.chunks)) return;
@@ -58,6 +52,12 @@ void cutAnew(Plan& plan) {
 }
 
 }  // namespace
+
+bool canHave(const sim::Schedule& schedule, const sim::ParallelPlan& plan, std::int32_t chunks) {
+  sim::PipelineShape shape = plan.pass_shape();
+  shape.chunks = chunks;
+  return !schedule.why_unsupported(shape);
+}
 
 std::span<const Knob> allKnobs() {
   static const std::vector<Knob> knobs = makeKnobs();

@@ -14,6 +14,8 @@ struct Knob {
   const sim::PlanField* field = nullptr;
   bool doubles = false;  // a step of it; else one to the next value that can be
 };
+bool canHave(const sim::Schedule& schedule, const sim::ParallelPlan& plan, std::int32_t chunks);  // in one pass of the plan's pipeline
+
 std::span<const Knob> allKnobs();  // in the order of the plan file; without what follows (data, microbatches) and the stage cut
 
 struct Turn {

@@ -123,6 +123,8 @@ struct SoftwareStack {
   bool fills_buckets = false;  // a bucket ends with the tensor that reaches its size; false: before the one that would pass it
   bool unit_buffers = false;  // ZeRO-3 as FSDP 2 does it: buffers beside units, gathered in each pass, gradients as they come (unit_memory)
   std::string unit_copies = "none";  // UnitCopying: by kernels of its own, beside the exchanges of ZeRO-3
+  bool unit_lists =
+      false;  // ZeRO-3: each matrix of a unit crosses by itself, out of a list, or into one, of as many tensors as there are ranks
   bool autocast = false;  // torch.autocast: in 16 bit with fp32 masters, these are the weights, and the stream of residuals is fp32
   bool keeps_block_inputs =
       false;                 // ZeRO-3: inputs of recomputed blocks of frozen weights, and their gradients, stay until a backward ends

@@ -100,6 +100,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("unit_buffers", stack.unit_buffers);
   field("root_unit", stack.root_unit);
   field("unit_copies", stack.unit_copies);
+  field("unit_lists", stack.unit_lists);
   field("autocast", stack.autocast);
   field("keeps_block_inputs", stack.keeps_block_inputs);
   field("half_states", stack.half_states);

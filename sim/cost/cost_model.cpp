@@ -190,10 +190,13 @@ TaskCost CostModel::State::communicate(const Task& task, const TaskGraph& graph)
   const auto [known_group, is_new] = groups.try_emplace({task.device, task.key.group});
   if (is_new) known_group->second = placement.slowest_group(device, graph.fold(), task.key.group);
   const Slowest& group = known_group->second;
-  const auto parts = task.bucket.exists() ? prices.parts_of(task.key, graph.buckets()[task.key.stage.position()][task.bucket.position()])
-                                          : CollectiveShape::Parts{};
   const Bytes payload = task.key.operation == Operation::RingHop ? scaled(task.payload, travels) : task.payload;
-  take(cost, prices.collective(task.key, payload, group.group, parts), group, placement);
+  if (task.bucket.exists()) {
+    const Bucket& bucket = graph.buckets()[task.key.stage.position()][task.bucket.position()];
+    take(cost, prices.unit_exchange(task.key, bucket, payload, group.group), group, placement);
+  } else {
+    take(cost, prices.collective(task.key, payload, group.group), group, placement);
+  }
   return cost;
 }
 

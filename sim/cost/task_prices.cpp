@@ -244,6 +244,29 @@ CollectiveShape::Parts TaskPrices::parts_of(const TaskKey& key, const Bucket& bu
   return parts;
 }
 
+// Beside what crosses: a list is made tensor by tensor (2.6 us each, measured with PyTorch 2.11), and each is copied out of one buffer, or into it, by a kernel of its own, while
+// the host and the device wait for one another (DeepSpeed of 2021: partition_parameters.py, _allgather_params; PyTorch: ProcessGroupNCCL.cpp, allgather). The
+// buffer is cleared, written and read. Vectors stay whole there.
+SimTime TaskPrices::of_lists(const TaskKey& key, const Bucket& bucket) const {
+  constexpr Seconds kTensorOfAList(2.6e-6);
+  const auto matrices = static_cast<double>(std::ranges::count_if(bucket.slots, &BucketSlot::is_matrix));
+  const Seconds of_ranks = matrices * real(bucket.shards) * (plan_.cluster.software.host_per_kernel + kTensorOfAList);
+  const std::int64_t moved = 3 * plan_.bytes(Numbers::Weights, key.layer).value() * bucket.elements;
+  return corrected(key, of_ranks + sum_of({.calls = {{.kernel = Kernel::Copy, .shape = {moved / 2}}}, .kind = CallKind::Plain}));
+}
+
+// A block that is made again is gathered for that, given up, and gathered for its backward.
+TaskPrices::Collective TaskPrices::unit_exchange(const TaskKey& key, const Bucket& bucket, Bytes payload, const GroupPlacement& group) {
+  Collective one = collective(key, payload, group, parts_of(key, bucket));
+  const bool is_of_unit = plan_.zero_stage == 3 && key.phase != Phase::Step && bucket.shards > 1;
+  if (!modelled_ || !plan_.cluster.software.unit_lists || !is_of_unit) return one;
+  const bool is_gather = key.operation == Operation::AllGather,
+             twice = is_gather && key.phase == Phase::Backward && plan_.recomputes(key.layer, key.microbatch);
+  if (!is_gather && key.operation != Operation::ReduceScatter) return one;
+  one.duration = (twice ? 2 : 1) * (one.duration + of_lists(key, bucket));
+  return one;
+}
+
 // The sum of a product's input gradient goes beside its weight gradient, which has the fewer multiprocessors meanwhile.
 double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
   const bool is_issued_first =

@@ -44,8 +44,8 @@ class TaskPrices {
   };
   // parts: of a bucket whose tensors are dealt to owners.
   Collective collective(const TaskKey& key, Bytes payload, const GroupPlacement& group, CollectiveShape::Parts parts = {});
-  CollectiveShape::Parts parts_of(const TaskKey& key, const Bucket& bucket) const;
-  SimTime post(const TaskKey& key, const GroupPlacement& pair) const;                 // Send
+  Collective unit_exchange(const TaskKey& key, const Bucket& bucket, Bytes payload, const GroupPlacement& group);  // of a bucket's numbers
+  SimTime post(const TaskKey& key, const GroupPlacement& pair) const;                                              // Send
   Collective receive(const TaskKey& key, Bytes payload, const GroupPlacement& pair);  // what is left of the transfer after the send
 
   const Placement& placement() const { return placement_; }
@@ -71,7 +71,9 @@ class TaskPrices {
   Work work_of(const TaskKernels& kernels) const;
   double exposed_beside(const TaskKey& key, Seconds time) const;
   Seconds cast_of(const LayerTask& task) const;
+  CollectiveShape::Parts parts_of(const TaskKey& key, const Bucket& bucket) const;
   Seconds casts(const TaskKey& key, Bytes payload) const;
+  SimTime of_lists(const TaskKey& key, const Bucket& bucket) const;
   Seconds host_update(Elements elements) const;
   double swapped_bytes() const;
   Seconds host_wait() const;

@@ -40,6 +40,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"passes", has_stages},
     {"microbatch_group", takes_groups},
     {"reshard", is_sharded},
+    {"reshard_after_backward", [](const Plan& plan) { return is_sharded(plan) && plan.num_microbatches() > 1; }},
     {"prefetch", is_sharded},
     {"kept_until", [](const Plan& plan) { return is_sharded(plan) && plan.mesh.reshard > 1; }},
     {"persistence_threshold", is_sharded},

@@ -62,6 +62,10 @@ inline constexpr std::string_view kOnDriveNames[] = {"none", "optimizer", "weigh
 // Step: a second copy, made when a unit is freed for the first time in a step, that every later gather reads, in forward, too; it goes with the step (ZeRO++'s hpZ, Wang et al. 2023).
 enum class KeptUntil : std::uint8_t { Backward, Step };
 inline constexpr std::string_view kKeptUntilNames[] = {"backward", "step"};
+// Stage 3, of weights that a backward has on its rank whole: whether they go with the backward of each microbatch, or stay to that of the step's last, so
+// that they are gathered once a step (FSDP2: set_reshard_after_backward). AsTheProgram: FSDP 2 on one stage gives them up with each, all else with the last.
+enum class ReshardAfterBackward : std::uint8_t { AsTheProgram, Each, Last };
+inline constexpr std::string_view kReshardAfterBackwardNames[] = {"as_the_program", "each", "last"};
 // Which kernel attends. AsTheProgram: the software profile's. The others are those of AttentionKernel.
 enum class AttentionWord : std::uint8_t { AsTheProgram, Unfused, FusedSoftmax, EfficientMasked, Efficient, Flash1, Flash2, Flash3, Cudnn };
 inline constexpr std::string_view kAttentionWords[] = {
@@ -153,6 +157,7 @@ struct ParallelPlan {
   std::int32_t slices = 1;            // of each sample, as long as each other, that pass the pipeline one behind the other (TeraPipe)
   std::int32_t zero_stage = 0;        // 0 (DDP), 1, 2, 3
   bool reshard_after_forward = true;  // stage 3: gather again before backward
+  ReshardAfterBackward reshard_after_backward = ReshardAfterBackward::AsTheProgram;
   KeptUntil kept_until = KeptUntil::Backward;
   std::int32_t prefetch = 1;  // stage 3: so many units behind the one that computes are gathered meanwhile; prefetch + 1 are held
   // Stage 3: parameters of at most so many elements stay whole on every rank from step to step; their gradients and states are shared as all are

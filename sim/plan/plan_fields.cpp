@@ -246,6 +246,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, at<&Plan::zero_stage>(), {0, 3}, always},
     {"reshard", "/reshard_after_forward", "gather again", "stage 3: weights are gathered again before backward",
      Layout, at<&Plan::reshard_after_forward>(), {}, always},
+    {"reshard_after_backward", "/reshard_after_backward", "given up after backward", "stage 3: weights that a backward has whole go with it (each), or stay to that of the step's last microbatch (last: gathered once a step where they stay after forward, too; FSDP2: set_reshard_after_backward)",
+     Layout, named<kReshardAfterBackwardNames, &Plan::reshard_after_backward>()},
     {"prefetch", "/prefetch", "prefetch", "stage 3: so many units are gathered ahead while one computes (FSDP2: set_modules_to_forward_prefetch; DeepSpeed: stage3_prefetch_bucket_size); true and false are 1 and 0",
      Layout, at<&Plan::prefetch>(), {0, kMostPrefetched}, always, false, false, nullptr, false, true},
     {"persistence_threshold", "/persistence_threshold", "persistence threshold", "stage 3: parameters of at most so many elements stay whole on every rank (DeepSpeed: stage3_param_persistence_threshold); 0: none",

@@ -30,6 +30,7 @@ void check_priority(const ParallelPlan& plan, Rules& rules);
 void check_muon(const ParallelPlan& plan, Rules& rules);
 void check_adafactor(const ParallelPlan& plan, Rules& rules);
 void check_second_copy(const ParallelPlan& plan, Rules& rules);
+void check_after_backward(const ParallelPlan& plan, Rules& rules);
 void check_owners(const ParallelPlan& plan, Rules& rules);
 void check_frozen(const ParallelPlan& plan, Rules& rules);
 void check_offload_share(const ParallelPlan& plan, Rules& rules);

@@ -92,6 +92,21 @@ void check_second_copy(const ParallelPlan& plan, Rules& rules) {
   needs(!habits_of(plan.cluster).unit_buffers, "FSDP 2 gives up what neighbours keep with each backward", "leave it out");
 }
 
+void check_after_backward(const ParallelPlan& plan, Rules& rules) {
+  const ReshardAfterBackward when = plan.reshard_after_backward;
+  const auto needs = [&](bool holds, const std::string& problem, const char* remedy) {
+    rules.must(when == ReshardAfterBackward::AsTheProgram || holds, "/reshard_after_backward", problem, remedy);
+  };
+  needs(plan.zero_stage == 3, fmt::format("is of gathered weights (stage 3); this is stage {}", plan.zero_stage),
+        "use zero=3, or leave it out");
+  needs(when == ReshardAfterBackward::Last || plan.mesh.pipeline == 1,
+        "each gives weights up that other microbatches of a pipeline are about to read", "use last, or leave it out");
+  needs(plan.mesh.reshard == 1, "neighbours keep weights among them from forward to backward, which has its own end (kept_until)",
+        "use reshard_ranks=1, or leave it out");
+  needs(!plan.expert_overlap, "is not lowered where a forward runs beside a backward", "leave it out");
+  needs(!plan.offload_parameters, "weights come from the host for each forward and backward", "leave it out");
+}
+
 // Of parts that are not trained.
 void check_frozen(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.frozen.any()) return;

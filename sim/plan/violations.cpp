@@ -376,6 +376,7 @@ std::vector<Violation> violations(const ParallelPlan& plan) {
   check_adafactor(plan, rules);
   check_owners(plan, rules);
   check_second_copy(plan, rules);
+  check_after_backward(plan, rules);
   if (rules.clean()) check_offload_share(plan, rules);
   if (rules.clean()) check_drives(plan, rules);
   check_paged_optimizer(plan, rules);

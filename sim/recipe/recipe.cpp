@@ -169,24 +169,44 @@ void judge_crossing(const Program& program, const ParallelPlan& plan, Judgement&
                    "plan with --fix paged_optimizer=false");
 }
 
-// A Megatron-Core program without the argument exchanges apart; others exchange as their profile has it.
-void judge_tensor_overlap(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  const Program* const says[] = {&kMegatron, &kMegatronBridge, &kNemo, &kTorchtitan};
-  const bool can_say = std::ranges::find(says, &program) != std::end(says);
-  judgement.refuse(plan.tensor_overlap != TensorOverlap::AsTheProgram && !can_say, "/tensor_overlap",
-                   fmt::format("{} has no word for exchanges along products", program.title), "leave it out of the plan");
+// Words of a program's loop over microbatches and ranks, which few programs say. A Megatron-Core program without the argument exchanges apart; others exchange
+// as their profile has it.
+struct RareWord {
+  std::string_view where;
+  bool (*is_asked)(const ParallelPlan& plan);
+  std::vector<const Program*> said_by;
+  std::string_view problem, remedy;  // problem: with the program's name
+};
+
+const std::vector<RareWord>& rare_words() {
+  static const std::vector<RareWord> kWords = {
+      {"/tensor_overlap",
+       [](const ParallelPlan& p) { return p.tensor_overlap != TensorOverlap::AsTheProgram; },
+       {&kMegatron, &kMegatronBridge, &kNemo, &kTorchtitan},
+       "{} has no word for exchanges along products",
+       "leave it out of the plan"},
+      {"/passes",
+       [](const ParallelPlan& p) { return p.passes > 1; },
+       {&kTorchtitan},
+       "all microbatches of a step go through the pipeline in one pass in {}",
+       "leave it out of the plan, or export to torchtitan"},
+      {"/reshard_after_backward",
+       [](const ParallelPlan& p) { return p.reshard_after_backward != ReshardAfterBackward::AsTheProgram; },
+       {},
+       "{} has no setting for when a backward gives gathered weights up",
+       "leave it out of the plan"}};
+  return kWords;
 }
 
-void judge_passes(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
-  judgement.refuse(plan.passes > 1 && &program != &kTorchtitan, "/passes",
-                   fmt::format("all microbatches of a step go through the pipeline in one pass in {}", program.title),
-                   "leave it out of the plan, or export to torchtitan");
+void judge_rare_words(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
+  for (const RareWord& word : rare_words())
+    judgement.refuse(word.is_asked(plan) && std::ranges::find(word.said_by, &program) == word.said_by.end(), std::string(word.where),
+                     fmt::format(fmt::runtime(word.problem), program.title), std::string(word.remedy));
 }
 
 void judge_step(const Program& program, const ParallelPlan& plan, Judgement& judgement) {
   if (&program == &kPipelineOrder) return;
-  judge_tensor_overlap(program, plan, judgement);
-  judge_passes(program, plan, judgement);
+  judge_rare_words(program, plan, judgement);
   judge_crossing(program, plan, judgement);
   judge_trained(program, plan, judgement);
   judgement.refuse(plan.workload.optimizer > OptimizerKind::Sgd, "/workload/optimizer",

@@ -273,6 +273,7 @@ Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket) {
 }
 
 bool reshards_after_backward(const ParallelPlan& plan) {
+  if (plan.reshard_after_backward != ReshardAfterBackward::AsTheProgram) return plan.reshard_after_backward == ReshardAfterBackward::Each;
   return habits_of(plan.cluster).unit_buffers && sharding_strategy(plan).shards_parameters && plan.mesh.pipeline == 1;
 }
 

@@ -153,8 +153,9 @@ void StageWriter::gather(const Visit& visit, std::int32_t after) {
 
 // From the shards of all.
 std::int32_t StageWriter::gather(const Task& task, std::int32_t after) {
+  const std::int32_t reduced = plan_.cluster.software.unit_lists ? last_reduce_ : kNobody;  // the device is synchronised in front of it
   for (const WireStep& step : gather_steps(buckets_[task.bucket.position()], plan_))
-    after = emit(of_step(task, step, buckets_.size()), {after});
+    after = emit(of_step(task, step, buckets_.size()), {after, reduced});
   return after;
 }
 
@@ -171,9 +172,10 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
-  const bool ends_with_action = reshards_after_backward(plan_) && visits[at].action.kind == ActionKind::Backward;
+  const bool back = visits[at].action.kind == ActionKind::Backward, ends_with_action = back && reshards_after_backward(plan_);
+  const bool stays = !plan_.reshard_after_forward || (back && plan_.reshard_after_backward == ReshardAfterBackward::Last);
   std::span upcoming = std::span(visits).subspan(at + 1);
-  if (plan_.reshard_after_forward) upcoming = upcoming.first(std::min<std::size_t>(1, upcoming.size()));
+  if (!stays) upcoming = upcoming.first(std::min<std::size_t>(1, upcoming.size()));
   if (ends_with_action) upcoming = {upcoming.begin(), std::ranges::find_if(upcoming, &Visit::opens)};
   reshard(visits[at], upcoming, {});
 }

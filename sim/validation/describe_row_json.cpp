@@ -152,6 +152,9 @@ void RowReader::read_sharding(const FieldReader& at) {
   layout_.zero_stage = at.reader().integer("zero_stage", 0, {0, 3});
   layout_.zero_group = at.size("zero_group", layout_.data * layout_.context, layout_.zero_stage > 0);
   plan_.reshard_after_forward = at.flag("reshard_after_forward", layout_.pipeline == 1) && layout_.zero_stage == 3;
+  if (stack.unit_lists) plan_.prefetch = 0;  // it waits for each gather
+  if (layout_.zero_stage == 3 && !at.reader().boolean("reshard_after_backward", true))
+    plan_.reshard_after_backward = ReshardAfterBackward::Last;
   if (layout_.pipeline > 1 && layout_.tensor > 1) stack.scatter_gather = at.flag("p2p_scatter_gather", stack.scatter_gather);
   sums_whole_ = at.has("gradient_sync") ? at.reader().choice("gradient_sync", kSyncNames) == 0 : stack.zero1_all_reduce;
 }
@@ -433,7 +436,8 @@ void RowReader::settle() {
     plan_.on_drive = OnDrive::None;
     described_.assumed.push_back({"plan.offload", "cpu: stage 3 alone has states on a drive"});
   }
-  const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && layout_.pipeline > 1;  // through the step
+  const bool stays = layout_.pipeline > 1 || plan_.reshard_after_backward == ReshardAfterBackward::Last;
+  const bool keeps_weights = layout_.zero_stage == 3 && !plan_.reshard_after_forward && stays;  // through the step
   if (sums_shards(plan_) && !keeps_weights) plan_.accumulation = Accumulation::ReduceEach;
   if ((plan_.zero_stage == 1 || plan_.zero_stage == 2) && sums_whole_) plan_.gradient_sync = GradientSync::AllReduce;
   plan_.overlap_weight_gather = plan_.cluster.software.overlap_gather && (plan_.zero_stage == 1 || plan_.zero_stage == 2) &&

@@ -100,6 +100,7 @@ WORDS = (
     ("a context degree for each document", "/context_by_document", "Megatron-LM `--hybrid-context-parallel --max-seqlen-per-dp-cp-rank`; FlexSP", NOBODY),
     ("weights sharded", "/zero_stage", "DeepSpeed `stage: 3`; FSDP; Megatron-LM `--data-parallel-sharding-strategy`", says("plan", "zero_stage", 3)),
     ("weights kept from forward to backward", "/reshard_after_forward", "FSDP2 `reshard_after_forward=False`; FSDP `SHARD_GRAD_OP`", lambda row: row["plan"].get("reshard_after_forward") is False),
+    ("weights kept from backward to backward", "/reshard_after_backward", "FSDP2 `set_reshard_after_backward(False)`; AutoModel `enable_fsdp_optimizations`; torchtitan GraphTrainer `fsdp_param_unshard_mode`", lambda row: row["plan"].get("reshard_after_backward") is False),
     ("several blocks gathered together", "/layers_per_unit", "FSDP `size_based_auto_wrap_policy`; FairScale `auto_wrap`", NOBODY),
     ("whole sums of gradients, of which a shard is kept", "/gradient_sync", "DeepSpeed `reduce_scatter: false`; nanotron", says("plan", "gradient_sync", "all_reduce")),
     ("units gathered ahead", "/prefetch", "FSDP2 `set_modules_to_forward_prefetch`; DeepSpeed `stage3_prefetch_bucket_size`", NOBODY),

@@ -51,13 +51,14 @@ TABLES = [
     ("sim/plan/steps_in_backward.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/network_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
     ("sim/plan/pipeline_rules.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
+    ("sim/recipe/recipe.cpp", r'^       ("[^"]* [^"]*")[,}]'),
     ("sim/plan/group_shares.cpp", rf'(?:format\(|[,{{?:] |^\s+)({LITERAL})(?=[,)])'),
 ]
 # Arrays of names: every literal, with spaces for its underscores.
 NAMES = [("sim/plan/parallel_plan.h", "kOnDriveNames"), ("sim/timeline/timeline.h", "kMemoryCategoryNames"), ("sim/task_graph/task.h", "kPhaseNames"), ("sim/model/operation.h", "kOperationNames"),
          ("sim/plan/device_mesh.h", "kMeshAxisNames"), ("sim/plan/parallel_plan.h", "kRecomputeNames"), ("sim/plan/parallel_plan.h", "kAccumulationNames"),
          ("sim/plan/parallel_plan.h", "kContextAlgorithmNames"), ("sim/plan/parallel_plan.h", "kCudaGraphsNames"),
-         ("sim/plan/parallel_plan.h", "kTokenDispatcherNames"), ("sim/plan/parallel_plan.h", "kTensorOverlapNames")]
+         ("sim/plan/parallel_plan.h", "kTokenDispatcherNames"), ("sim/plan/parallel_plan.h", "kTensorOverlapNames"), ("sim/plan/parallel_plan.h", "kReshardAfterBackwardNames")]
 SYMBOLS = re.compile(r"/[a-z_/0-9]+|csv|[\W\d_]*|A|B|B / A|Ctrl\+.*|Shift\+Esc|%1|P|TP|MFU|ZeRO|Meshwright|PNG.*|CSV.*|JSON.*|N|#")
 
 

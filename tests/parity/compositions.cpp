@@ -110,6 +110,15 @@ std::vector<Composition> of_wrapping() {
       {.name = "D4_near_2", .mesh = {.data = 4, .reshard = 2}},  // neighbours keep the weights after forward
       {.name = "D4_near_2_reduce_each", .mesh = {.data = 4, .reshard = 2}, .accumulation = kEach},
       {.name = "D4_near_2_until_the_step", .mesh = {.data = 4, .reshard = 2}, .zero_stage = 3, .kept_until = sim::KeptUntil::Step},
+      {.name = "D2_whole_from_backward_to_forward",
+       .mesh = {.data = 2},
+       .zero_stage = 3,
+       .reshard_after_backward = sim::ReshardAfterBackward::Last},
+      {.name = "D2P2_whole_from_backward_to_forward_reduce_each",
+       .mesh = {.data = 2, .pipeline = 2},
+       .accumulation = kEach,
+       .zero_stage = 3,
+       .reshard_after_backward = sim::ReshardAfterBackward::Last},
       {.name = "D4_near_2_units_of_3_recompute_bf16",
        .mesh = {.data = 4, .reshard = 2},
        .recompute = Full,
@@ -397,6 +406,7 @@ sim::ParallelPlan plan_of(const Composition& composition, const sim::ModelConfig
   plan.zero_stage = composition.zero_stage;
   plan.persistence_threshold = composition.persistence_threshold;
   plan.kept_until = composition.kept_until;
+  plan.reshard_after_backward = composition.reshard_after_backward;
   plan.first_bucket_size = composition.first_bucket_size;
   plan.offload_optimizer = composition.offload_optimizer;
   plan.offload_parameters = composition.offload_parameters;

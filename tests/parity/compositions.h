@@ -42,13 +42,14 @@ struct Composition {
   std::int32_t zero_stage = 0;       // where there is but one
   std::int64_t persistence_threshold = 0;
   sim::KeptUntil kept_until = sim::KeptUntil::Backward;  // of mesh.reshard
-  std::string recompute_scope = {};                      // what of it holds where
-  std::string adapters = {};                             // beside frozen weights
-  std::string frozen = {};                               // parts
-  std::int32_t prefetch = 1;                             // units, of ZeRO-3
-  bool documents = false, fitted = false;                // in rows, without dropout; fitted: whole ones
-  bool context_by_document = false;                      // whose places context ranks choose
-  std::int32_t owners = 0;                               // ZeRO stage that deals whole tensors to owners
+  sim::ReshardAfterBackward reshard_after_backward = sim::ReshardAfterBackward::AsTheProgram;
+  std::string recompute_scope = {};        // what of it holds where
+  std::string adapters = {};               // beside frozen weights
+  std::string frozen = {};                 // parts
+  std::int32_t prefetch = 1;               // units, of ZeRO-3
+  bool documents = false, fitted = false;  // in rows, without dropout; fitted: whole ones
+  bool context_by_document = false;        // whose places context ranks choose
+  std::int32_t owners = 0;                 // ZeRO stage that deals whole tensors to owners
   sim::OptimizerKind optimizer = sim::OptimizerKind::AdamW;
   sim::GradientSync gradient_sync = sim::GradientSync::Scatter;
   sim::WeightSync weight_sync = sim::WeightSync::AllGather;

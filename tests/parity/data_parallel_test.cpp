@@ -55,6 +55,13 @@ TEST_P(DataParallel, StrategiesAreBitwiseEqual) {
       zero3.prefetch = prefetch;
       expect_equal(zero3, ddp, testing::PrintToString(std::pair(reshard, prefetch)) + " zero3 (reshard, prefetch)");
     }
+  for (const bool reshard : {true, false})
+    for (const auto when : {sim::ReshardAfterBackward::Each, sim::ReshardAfterBackward::Last}) {
+      sim::ParallelPlan zero3 = with_zero(plan, 3);
+      zero3.reshard_after_forward = reshard, zero3.reshard_after_backward = when;
+      expect_equal(zero3, ddp,
+                   std::string(sim::at(sim::kReshardAfterBackwardNames, when)) + (reshard ? " backward, forward" : " backward"));
+    }
 }
 
 // Stage 1 by the whole sum, of which each keeps its shard.

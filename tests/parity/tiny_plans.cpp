@@ -184,7 +184,11 @@ sim::ParallelPlan with_schedule(sim::ParallelPlan plan, const std::string& sched
 
 sim::ParallelPlan with_zero(sim::ParallelPlan plan, std::int32_t stage) {
   plan.zero_stage = stage;
-  if (stage < 3) plan.persistence_threshold = 0, plan.kept_until = sim::KeptUntil::Backward;  // all of them stay whole
+  if (stage < 3) {  // all of them stay whole
+    plan.persistence_threshold = 0;
+    plan.kept_until = sim::KeptUntil::Backward;
+    plan.reshard_after_backward = sim::ReshardAfterBackward::AsTheProgram;
+  }
   return plan;
 }
 

@@ -54,6 +54,14 @@ TEST(Knobs, ThoseThatSayNothingOfThePlanAreKnown) {
   EXPECT_THAT(shownOf(plan), Not(Contains("bucket_size")));
 }
 
+TEST(Knobs, AScheduleIsJudgedByTheMicrobatchesOfOnePass) {
+  ParallelPlan plan = test::examplePlan();
+  const sim::Schedule& schedule = *sim::find_schedule("dualpipev");  // two microbatches a stage at least
+  ASSERT_TRUE(canHave(schedule, plan, 2)) << plan.num_microbatches();
+  plan.passes = static_cast<std::int32_t>(plan.num_microbatches() / plan.mesh.pipeline);
+  EXPECT_FALSE(canHave(schedule, plan, 2));
+}
+
 TEST(Knobs, DataDegreeFollowsAndTheCutIsMadeAnew) {
   const ParallelPlan plan = turned(test::examplePlan(), {"pipeline", std::int64_t{1}});
   EXPECT_EQ(plan.mesh.data, 4);

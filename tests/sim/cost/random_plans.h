@@ -79,6 +79,8 @@ class PlanGenerator {
     if (one_in(2)) try_out([](ParallelPlan& one) { one.passes = 2; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::AlongProducts; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::Apart; });
+    if (one_in(2)) try_out([](ParallelPlan& one) { one.reshard_after_backward = ReshardAfterBackward::Last; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.reshard_after_backward = ReshardAfterBackward::Each; });
     return plan;
   }
 

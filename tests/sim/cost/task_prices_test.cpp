@@ -44,6 +44,31 @@ TEST(TaskPrices, ExchangesAlongProductsLeaveAPieceInFront) {
   EXPECT_EQ(exchange_time(plan), apart);
 }
 
+// Each of a block's four matrices makes a list with a tensor for each of four ranks; a block that is made again is gathered twice.
+TEST(TaskPrices, ListsOfAUnitGrowWithTheRanks) {
+  ParallelPlan plan = testing::tiny_plan({.data = 4});
+  plan.cluster.hardware = testing::small_gpu();
+  plan.cluster = testing::described(plan.cluster, true);
+  plan.zero_stage = 3, plan.recompute = Recompute::Full;
+  const ModelGraph model = make_model_graph(plan);
+  const std::vector<Bucket> buckets = make_buckets(model, plan, StageIndex(0));
+  const auto block = std::ranges::find(buckets, LayerIndex(1), &Bucket::ready_after);
+  const auto time = [&](bool lists, Phase phase) {
+    plan.cluster.software.unit_lists = lists;
+    const TaskKey key{.microbatch = MicrobatchIndex(0),
+                      .layer = LayerIndex(1),
+                      .phase = phase,
+                      .operation = Operation::AllGather,
+                      .group = MeshAxis::Data};
+    const GroupPlacement group = Placement(plan).group(Rank(0), MeshAxis::Data);
+    return TaskPrices(model, plan).unit_exchange(key, *block, gathered_bytes(plan, *block), group).duration;
+  };
+  const SimTime at_once = time(false, Phase::Forward), listed = time(true, Phase::Forward);
+  EXPECT_GT(listed - at_once, to_sim_time(4 * 4 * plan.cluster.software.host_per_kernel));
+  EXPECT_EQ(time(true, Phase::Backward), 2 * listed);
+  EXPECT_EQ(time(false, Phase::Backward), at_once);
+}
+
 // A pass before the wire and one after it: the collective of half the bytes is still quicker, and longer than without casts.
 TEST(TaskPrices, GradientsThatTravelInAnotherTypeAreCast) {
   ParallelPlan plan = testing::tiny_plan({.data = 4});

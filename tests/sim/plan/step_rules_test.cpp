@@ -296,6 +296,21 @@ TEST(Violations, ASecondCopyIsOfWeightsThatNeighboursKeep) {
   EXPECT_THAT(violations(plan), broken("/kept_until", "whole weights stay"));
 }
 
+TEST(StepRules, ABackwardGivesUpWhatWasGatheredForIt) {
+  constexpr const char* kWhere = "/reshard_after_backward";
+  ParallelPlan plan = testing::tiny_plan({.data = 4, .pipeline = 2});
+  plan.reshard_after_backward = ReshardAfterBackward::Last;
+  EXPECT_THAT(violations(plan), broken(kWhere, "this is stage 0"));
+  plan.zero_stage = 3;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  plan.mesh.reshard = 2;
+  EXPECT_THAT(violations(plan), broken(kWhere, "neighbours keep"));
+  plan.mesh.reshard = 1, plan.reshard_after_backward = ReshardAfterBackward::Each;
+  EXPECT_THAT(violations(plan), broken(kWhere, "about to read"));
+  plan.mesh.reshard = 2, plan.reshard_after_backward = ReshardAfterBackward::AsTheProgram;
+  EXPECT_THAT(violations(plan), IsEmpty());
+}
+
 TEST(StepRules, WeightsOfAHeadComeBehindTheLastBackward) {
   constexpr const char* kWhere = "/delay_head_wgrad";
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});

@@ -134,6 +134,23 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
   EXPECT_EQ(count(graph, Phase::Backward, Operation::Reshard), 6);
 }
 
+TEST(Lower, ABackwardGivesWeightsUpWithEachMicrobatchOrTheLast) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
+  plan.zero_stage = 3;
+  const std::int64_t microbatches = plan.num_microbatches(), units = 6;
+  const auto gathers = [&](bool reshard, ReshardAfterBackward when) {
+    plan.reshard_after_forward = reshard, plan.reshard_after_backward = when;
+    EXPECT_THAT(violations(plan), ::testing::IsEmpty());
+    const TaskGraph graph = lowered(plan);
+    return std::pair(count(graph, Phase::Forward, Operation::AllGather), count(graph, Phase::Backward, Operation::AllGather));
+  };
+  EXPECT_EQ(gathers(false, ReshardAfterBackward::Last), std::pair(units, std::int64_t{0}));
+  EXPECT_EQ(gathers(false, ReshardAfterBackward::Each), std::pair(units * microbatches, std::int64_t{0}));
+  const auto [forward, backward] = gathers(true, ReshardAfterBackward::Last);
+  EXPECT_EQ(forward, units) << "a later forward reads what the backward in front of it left";
+  EXPECT_EQ(backward, (units - 1) * microbatches) << "the head's is there";
+}
+
 // Between them and the head go the streams of all depths; the copy of the token table is theirs.
 TEST(Lower, PredictionsApartHandAllDepthsToTheHead) {
   const ParallelPlan plan = testing::plan_with_predictions_apart({.data = 2, .pipeline = 4}, 2);
@@ -170,13 +187,31 @@ TEST(Lower, NothingGoesBackInFrontOfWhatIsTrained) {
   EXPECT_EQ(std::ranges::count(second, Operation::Send, [](const Task& task) { return task.key.operation; }), 0);
 }
 
+// Of a program that synchronises its device in front of each.
+TEST(Lower, GathersByListsWaitForTheReductionsBeforeThem) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.zero_stage = 3, plan.prefetch = 0;
+  const auto waiting = [&](bool lists) {
+    plan.cluster.software.unit_lists = lists;
+    const TaskGraph graph = lowered(plan);
+    return std::ranges::count_if(boost::make_iterator_range(boost::edges(graph.edges())), [&](const auto& edge) {
+      const Task& from = graph.tasks()[boost::source(edge, graph.edges())];
+      const Task& to = graph.tasks()[boost::target(edge, graph.edges())];
+      return from.stream == Stream::Reduce && to.stream == Stream::Gather && to.key.phase != Phase::Step;
+    });
+  };
+  EXPECT_EQ(waiting(false), 0);
+  EXPECT_GT(waiting(true), 0);
+}
+
 TEST(Lower, EveryGatherIsFreed) {
   for (std::int32_t prefetch = 0; prefetch <= kMostPrefetched; ++prefetch)
-    for (const bool reshard : {false, true}) {
+    for (const auto& [reshard, last] : {std::pair(false, false), {true, false}, {true, true}}) {
       ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2, .tensor = 1});
       plan.zero_stage = 3;
       plan.prefetch = prefetch;
       plan.reshard_after_forward = reshard;
+      if (last) plan.reshard_after_backward = ReshardAfterBackward::Last;
       std::set<BucketIndex> alive;
       for (const Task& task : rank_slice(lowered(plan), plan, Rank(2))) {
         if (task.key.operation == Operation::AllGather) {

@@ -122,6 +122,7 @@ Json Draw::row(int at) {
        {"attention_kernel", one_of(Json{"unfused", "fused_softmax", "no_flash", "flash1", "flash2", "flash", "flash3", "cudnn", nullptr})},
        {"sequence_parallel", one_of(Json{true, false, nullptr})},
        {"reshard_after_forward", one_of(Json{true, false, nullptr})},
+       {"reshard_after_backward", one_of(Json{true, false, nullptr})},
        {"fused_norm", one_of(Json{true, false, nullptr})},
        {"compiled", one_of(Json{true, false, nullptr})},
        {"async_tp", one_of(Json{true, nullptr})},
