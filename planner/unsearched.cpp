@@ -13,7 +13,8 @@ constexpr Unsearched kUnsearched[] = {
     {"microbatch_group",
      "interleaved groups as large as the pipeline hold least; twice as large ones gain 0.45 % of GPT-3 175B's step for 14.6 GiB more"},
     {"passes", "all microbatches in one pass of the pipeline are never slower: several fill and drain it more often"},
-    {"tensor_overlap", "a habit of the program, which the plan follows; `check` says what exchanges along products gain"},
+    {"tensor_overlap",
+     "a habit of the program, which the plan follows; `check` says what exchanges along products and beside gradients of weights gain"},
     {"prefetch",
      "stage 3 gathers one unit ahead wherever the program does: without it a step takes up to 1.8 times as long, and a third unit ahead "
      "gains 0.03 % at most, for up to 1.6 GiB"},

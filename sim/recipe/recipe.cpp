@@ -175,6 +175,8 @@ void judge_tensor_overlap(const Program& program, const ParallelPlan& plan, Judg
   const bool can_say = std::ranges::find(says, &program) != std::end(says);
   judgement.refuse(plan.tensor_overlap != TensorOverlap::AsTheProgram && !can_say, "/tensor_overlap",
                    fmt::format("{} has no word for exchanges along products", program.title), "leave it out of the plan");
+  judgement.refuse(plan.tensor_overlap == TensorOverlap::BesideWeights && &program == &kTorchtitan, "/tensor_overlap",
+                   "torchtitan sums gradients of inputs in front of those of weights", "leave it out of the plan");
 }
 
 void judge_passes(const Program& program, const ParallelPlan& plan, Judgement& judgement) {

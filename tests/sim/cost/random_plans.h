@@ -79,6 +79,7 @@ class PlanGenerator {
     if (one_in(2)) try_out([](ParallelPlan& one) { one.passes = 2; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::AlongProducts; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::Apart; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::BesideWeights; });
     return plan;
   }
 
