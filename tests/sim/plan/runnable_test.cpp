@@ -37,19 +37,6 @@ TEST(Runnable, TheWorkerAttendsInItsOwnWay) {
   EXPECT_THAT(why_not_runnable(plan), ElementsAre(Field(&Violation::where, "/attention")));
 }
 
-TEST(Runnable, TheWorkerExchangesBesideGradientsOfWeightsOnGpus) {
-  ParallelPlan plan = testing::tiny_plan({.tensor = 2});
-  plan.cluster.hardware.kind = DeviceKind::Gpu;
-  plan.tensor_overlap = TensorOverlap::BesideWeights;
-  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
-  plan.cluster.hardware.kind = DeviceKind::Cpu;
-  EXPECT_THAT(why_not_runnable(plan), broken("/tensor_overlap", "exchange at once"));
-  plan.cluster.hardware.kind = DeviceKind::Gpu;
-  plan.sequence_parallel = true;
-  plan.tensor_overlap = TensorOverlap::AlongProducts;
-  EXPECT_THAT(why_not_runnable(plan), broken("/tensor_overlap", "whole tensors"));
-}
-
 TEST(Runnable, TheWorkerSendsACopyOfATokenToEachExpert) {
   ParallelPlan plan = testing::tiny_plan({.data = 2});
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};

@@ -63,6 +63,9 @@ TEST(Violations, ExchangesBesideGradientsOfWeightsAreOfTensorRanks) {
   plan.tensor_overlap = TensorOverlap::BesideWeights;
   EXPECT_THAT(violations(plan), IsEmpty());
   EXPECT_TRUE(plan.exchanges_beside_weights());
+  EXPECT_THAT(why_not_runnable(plan), broken("/tensor_overlap", "exchange at once"));
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
   plan.schedule = "zb-1p";
   EXPECT_THAT(violations(plan), broken("/tensor_overlap", "puts gradients of weights off"));
   EXPECT_FALSE(plan.exchanges_beside_weights());
