@@ -61,7 +61,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"context_by_document", "context"},
                                                          {"direct_source", "pipeline"},
                                                          {"passes", "pipeline", {"1"}},
-                                                         {"tensor_overlap", "tensor", {"along_products"}},
+                                                         {"tensor_overlap", "tensor", {"along_products", "beside_weights"}},
                                                          {"sync_batch_norm", ""},
                                                          {"microbatch_group", "schedule"}});
 

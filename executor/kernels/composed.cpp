@@ -11,8 +11,8 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
+#include "executor/kernels/before_step.h"
 #include "executor/kernels/exact_limbs.h"
 #include "executor/kernels/exact_sum.h"
 #include "executor/kernels/square_sums.h"
@@ -48,22 +48,6 @@ at::Tensor scaled_gradient(const at::Tensor& gradient, const at::Tensor& master,
   return settings.factor_there.defined() ? wide.mul(settings.factor_there.to(wide.scalar_type())) : wide.mul(settings.gradient_factor);
 }
 
-// What a step changes, as it was before; put back where nothing is stepped.
-class Kept {
- public:
-  Kept(const at::Tensor& factor, std::initializer_list<at::Tensor> changed) : factor_(factor) {
-    if (factor_.defined())
-      for (const at::Tensor& tensor : changed) kept_.push_back({tensor, tensor.clone()});
-  }
-  void put_back_if_skipped() const {
-    for (const auto& [now, before] : kept_) now.copy_(at::where(factor_.lt(0), before, now));
-  }
-
- private:
-  at::Tensor factor_;
-  std::vector<std::pair<at::Tensor, at::Tensor>> kept_;
-};
-
 void round_into(const at::Tensor& rounded, const at::Tensor& master, const DecayRange& range) {
   if (rounded.defined()) part(rounded, range).copy_(part(master, range));
 }
@@ -86,12 +70,12 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
 
 at::Tensor token_losses(const at::Tensor& sums) { return sums.select(0, 0).log().sub_(sums.select(0, 1)); }
 
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor) {
   const at::Tensor gradient = at::zeros(at.logits.sizes(), sums.options());
   if (shard.real > 0) gradient.narrow(1, 0, shard.real).copy_(shifted_exponentials(at, shard).div_(sums.select(0, 0).unsqueeze(1)));
   const auto [column, is_here] = target_columns(at, shard);
   gradient.scatter_add_(1, column, is_here.to(sums.scalar_type()).neg_());
-  at.logits.copy_(gradient.mul_(scale));
+  at.logits.copy_(factor.there.defined() ? gradient.mul_(factor.there) : gradient.mul_(factor.value));
 }
 
 void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSettings& settings) {
@@ -100,7 +84,8 @@ void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSet
   const at::Tensor master = wide_part(shard.master, range), first = wide_part(shard.first_moment, range),
                    second = wide_part(shard.second_moment, range);
   const at::Tensor gradient = scaled_gradient(shard.gradient, shard.master, range, settings);
-  const Kept kept(settings.factor_there, {part(shard.master, range), part(shard.first_moment, range), part(shard.second_moment, range)});
+  const BeforeStep before(settings.factor_there,
+                          {part(shard.master, range), part(shard.first_moment, range), part(shard.second_moment, range)});
   first.mul_(settings.beta1).add_(gradient, 1.0 - settings.beta1);
   second.mul_(settings.beta2).addcmul_(gradient, gradient, 1.0 - settings.beta2);
   const at::Tensor root = second.sqrt().mul_(1.0 / std::sqrt(correction2)).add_(settings.epsilon);
@@ -108,19 +93,19 @@ void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSet
   put_back(shard.master, range, master);
   put_back(shard.first_moment, range, first);
   put_back(shard.second_moment, range, second);
-  kept.put_back_if_skipped();
+  before.put_back_if_skipped();
   round_into(shard.rounded, shard.master, range);
 }
 
 void step_sgd(const SgdShard& shard, const DecayRange& range, const SgdSettings& settings) {
   const at::Tensor master = wide_part(shard.master, range), velocity = wide_part(shard.velocity, range);
   const at::Tensor gradient = scaled_gradient(shard.gradient, shard.master, range, settings);
-  const Kept kept(settings.factor_there, {part(shard.master, range), part(shard.velocity, range)});
+  const BeforeStep before(settings.factor_there, {part(shard.master, range), part(shard.velocity, range)});
   velocity.mul_(settings.momentum).add_(gradient.add_(master, range.weight_decay));
   master.sub_(velocity, settings.learning_rate);
   put_back(shard.master, range, master);
   put_back(shard.velocity, range, velocity);
-  kept.put_back_if_skipped();
+  before.put_back_if_skipped();
   round_into(shard.rounded, shard.master, range);
 }
 

@@ -12,7 +12,7 @@ namespace executor::composed {
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard);
 at::Tensor token_losses(const at::Tensor& sums);
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor);
 
 void step_adamw(const AdamWShard& shard, const DecayRange& range, const AdamWSettings& settings);
 void step_sgd(const SgdShard& shard, const DecayRange& range, const SgdSettings& settings);

@@ -96,15 +96,15 @@ at::Tensor token_losses(const at::Tensor& sums) {
   return losses;
 }
 
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor) {
   require(at.logits, sums, shard);
-  if (!at.logits.is_cpu()) return on_device::loss_gradient_in_place(at, sums, shard, scale);
+  if (!at.logits.is_cpu()) return on_device::loss_gradient_in_place(at, sums, shard, factor);
   by_type(at.logits, [&]<class Logit, class Statistic>(Logit*, Statistic) {
     for (std::int64_t token = 0; token < at.logits.size(0); ++token) {
       auto row = token_logits<Logit, Statistic>(at.logits, token, shard);
       row.maximum = numbers<Statistic>(at.maximum)[token];
       row.target = target_column(at.targets, token, shard);
-      gradient_loop(row, {.sum = numbers<Statistic>(sums)[token], .scale = static_cast<Statistic>(scale)});
+      gradient_loop(row, {.sum = numbers<Statistic>(sums)[token], .scale = static_cast<Statistic>(factor.value)});
     }
   });
 }

@@ -34,7 +34,12 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
 
 at::Tensor token_losses(const at::Tensor& sums);  // [tokens]
 
+// Of the loss of one token. there: fp64 [] beside logits on a device, in its place: what is recorded once reads what it is then.
+struct LossFactor {
+  double value = 1;
+  at::Tensor there = {};
+};
 // Overwrites `at.logits` with the gradient. sums: as after the all-reduce.
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor);
 
 }  // namespace executor

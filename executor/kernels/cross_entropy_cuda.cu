@@ -57,13 +57,14 @@ template <class Logit>
 __global__ void __launch_bounds__(kThreads)
     loss_gradient_kernel(const DeviceLogits<Logit> of, const DeviceTargets<StatisticOf<Logit>> at, const DeviceGradient<Logit> by) {
   using Statistic = StatisticOf<Logit>;
+  const Statistic scale = by.scale_there != nullptr ? static_cast<Statistic>(*by.scale_there) : by.scale;
   for (std::int64_t token = blockIdx.x; token < of.tokens; token += gridDim.x) {
     const std::int64_t target = target_column(at, token, of.real);
-    const Statistic maximum = at.maximum[token], factor = by.scale / by.sums[token];
+    const Statistic maximum = at.maximum[token], factor = scale / by.sums[token];
     change_row(of.logits + token * of.columns, of.columns, [&](std::int64_t column, Logit logit) {
       const Statistic probable = exponential_of<Logit>(Statistic(load(logit)) - maximum) * factor;
       Logit gradient;
-      store(gradient, column >= of.real ? Statistic(0) : column == target ? probable - by.scale : probable);
+      store(gradient, column >= of.real ? Statistic(0) : column == target ? probable - scale : probable);
       return gradient;
     });
   }

@@ -60,6 +60,7 @@ template <class Logit>
 struct DeviceGradient {
   const StatisticOf<Logit>* sums = nullptr;
   StatisticOf<Logit> scale = 1;
+  const double* scale_there = nullptr;  // in its place, where there is one
 };
 template <class Logit>
 void launch_loss_gradient(const DeviceLogits<Logit>& of, const DeviceTargets<StatisticOf<Logit>>& at, const DeviceGradient<Logit>& by,

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "executor/kernels/before_step.h"
+
 namespace executor {
 namespace {
 
@@ -31,11 +33,13 @@ void step_muon(const MuonMatrix& matrix, const MuonSettings& settings) {
   const at::NoGradGuard no_gradient;
   const at::Tensor wide = matrix.gradient.to(matrix.master.scalar_type());
   const at::Tensor& there = settings.factor_there;
+  const BeforeStep before(settings.may_skip ? there : at::Tensor(), {matrix.momentum, matrix.master});
   const at::Tensor gradient = there.defined() ? wide * there.to(wide.scalar_type()) : wide * settings.gradient_factor;
   matrix.momentum.mul_(settings.momentum).add_(gradient);
   const at::Tensor update = orthogonalized(gradient + settings.momentum * matrix.momentum);
   const double tall = std::sqrt(std::max(1.0, static_cast<double>(update.size(0)) / static_cast<double>(update.size(1))));
   matrix.master.mul_(1 - settings.learning_rate * settings.weight_decay).sub_(update, settings.learning_rate * tall);
+  before.put_back_if_skipped();
   if (matrix.rounded.defined()) matrix.rounded.copy_(matrix.master);
 }
 

@@ -16,6 +16,7 @@ struct MuonSettings {
   double learning_rate = 0, momentum = 0, weight_decay = 0;
   double gradient_factor = 1;
   at::Tensor factor_there = {};  // the same on the matrix's device, in its place: nobody waits for it
+  bool may_skip = false;         // fp16: where factor_there is negative, nothing is stepped
 };
 
 // Near to U V^T of a [rows, columns] matrix U S V^T: singular values come to between 0.7 and 1.2. A matrix of zeros stays so.

@@ -113,12 +113,15 @@ at::Tensor token_losses(const at::Tensor& sums) {
   return losses;
 }
 
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
-  if (!sums.is_cuda()) return composed::loss_gradient_in_place(at, sums, shard, scale);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor) {
+  if (!sums.is_cuda()) return composed::loss_gradient_in_place(at, sums, shard, factor);
   by_number(at.logits, [&]<class Logit>(Logit*) {
     using Statistic = StatisticOf<Logit>;
     launch_loss_gradient<Logit>(logits_on<Logit>(at.logits, shard), targets_on<Logit>(at, shard),
-                                {.sums = numbers<Statistic>(sums), .scale = static_cast<Statistic>(scale)}, stream_of(sums));
+                                {.sums = numbers<Statistic>(sums),
+                                 .scale = static_cast<Statistic>(factor.value),
+                                 .scale_there = numbers_or_null<double>(factor.there)},
+                                stream_of(sums));
   });
 }
 
@@ -279,8 +282,8 @@ void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, c
   composed::local_exponentials(sums, at, shard);
 }
 at::Tensor token_losses(const at::Tensor& sums) { return composed::token_losses(sums); }
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale) {
-  composed::loss_gradient_in_place(at, sums, shard, scale);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor) {
+  composed::loss_gradient_in_place(at, sums, shard, factor);
 }
 void add_squares(const at::Tensor& limbs, at::TensorList values) { add_composed_squares(limbs, values); }
 void add_values(const at::Tensor& limbs, const at::Tensor& values) { composed::add_values(limbs, values); }

@@ -14,7 +14,7 @@ namespace executor::on_device {
 void local_maximum(const at::Tensor& maximum, const at::Tensor& logits, const VocabularyShard& shard);
 void local_exponentials(const at::Tensor& sums, const CrossEntropyTargets& at, const VocabularyShard& shard);
 at::Tensor token_losses(const at::Tensor& sums);
-void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, double scale);
+void loss_gradient_in_place(const CrossEntropyTargets& at, const at::Tensor& sums, const VocabularyShard& shard, const LossFactor& factor);
 
 // limbs += the squares of all `values`, or the values themselves: int64 [ExactSum::kLimbs] on their device. Tensors flat and contiguous: on a
 // GPU one launch for all of a type.

@@ -165,7 +165,7 @@ void Elementwise::cross_entropy(const TokenShape& shape) {
   const sim::Seconds copy = timer_.time([&] { at.logits.copy_(logits); });
   const sim::Seconds both = timer_.time([&] {
     at.logits.copy_(logits);
-    loss_gradient_in_place(at, sums, all, 1e-3);
+    loss_gradient_in_place(at, sums, all, {.value = 1e-3});
   });
   add(Kernel::CrossEntropyBackward, shape, both - copy - (calls_.backward - calls_.plain));
 }

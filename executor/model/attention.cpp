@@ -272,9 +272,9 @@ at::Tensor attend_heads(const HeadOperands& operands, const ScoreForm& form, con
   const auto& [queries, keys, values] = operands;
   const std::int64_t times = queries.size(1) / keys.size(1);
   if (dropout.probability > 0 || !form.documents.none() || !form.knows_kernel(queries.size(2))) {
+    if (attends_dropped(operands, form, dropout)) return attend_dropped(operands, form, dropout);
     const auto repeated = [&](const at::Tensor& heads) { return times == 1 ? heads : heads.repeat_interleave(times, 1); };
     const HeadOperands all{queries, repeated(keys), repeated(values)};
-    if (attends_dropped(all, form, dropout)) return attend_dropped(all, form, dropout);
     const at::Tensor output = ScoredAttentionFunction::apply(all.queries, all.keys, all.values, form, dropout);
     offer_saved(all, {output});
     return output;

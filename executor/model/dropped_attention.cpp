@@ -27,23 +27,32 @@ struct HeadsOfSample {
   std::int64_t sample, head, heads, at;
 };
 
-// [samples, heads, tokens, width] -> [heads of all samples, tokens, width]. Of several samples a copy, because a sample's heads stand in its tokens'
-// rows: a product takes a part of it as it is. The backward reads the copy, too: it is kept in place of what it was made of, unless that is made again.
-at::Tensor one_behind_another(const at::Tensor& heads) { return heads.flatten(0, -3); }
+// [samples, heads, tokens, width] -> [heads of all samples, tokens, width]. Of several samples, or where queries share keys, a copy, because a sample's
+// heads stand in its tokens' rows: a product takes a part of it as it is. The backward reads the copy, too: it is kept in place of what it was made of, unless that is made again.
+at::Tensor one_behind_another(const at::Tensor& heads, std::int64_t sharers) {
+  const at::Tensor all = heads.flatten(0, -3);
+  return sharers > 1 ? all.contiguous() : all;
+}
 HeadOperands one_behind_another(const HeadOperands& all) {
-  return {one_behind_another(all.queries), one_behind_another(all.keys), one_behind_another(all.values)};
+  const std::int64_t sharers = all.queries.size(-3) / all.keys.size(-3);
+  return {one_behind_another(all.queries, sharers), one_behind_another(all.keys, sharers), one_behind_another(all.values, sharers)};
 }
 
 class PartsOfScores {
  public:
   // operands: as one_behind_another() has them; here: heads of a sample.
   PartsOfScores(const HeadOperands& operands, std::int64_t here, const ScoreForm& form, const Dropout& dropout, ScoresAtOnce at_once)
-      : operands_(operands), form_(form), dropout_(dropout), here_(here), all_(operands.queries.size(0)) {
+      : operands_(operands),
+        form_(form),
+        dropout_(dropout),
+        here_(here),
+        all_(operands.queries.size(0)),
+        sharers_(all_ / operands.keys.size(0)) {
     const std::int64_t queries = operands.queries.size(1), keys = operands.keys.size(1);
     const double width = form.scale > 0 ? form.scale : static_cast<double>(operands.queries.size(2));
     shape_ = {.heads = 0, .queries = queries, .keys = keys, .is_causal = form.is_causal, .scale = 1.0 / std::sqrt(width)};
     const sim::Bytes head(queries * keys * static_cast<std::int64_t>(operands.queries.element_size()));
-    of_part_ = sim::heads_of_a_part(head, all_, at_once.most);
+    of_part_ = sim::heads_of_a_part(head, {.all = all_, .sharers = sharers_}, at_once.most);
   }
 
   // each(first head, heads): of all samples' heads, one sample behind the other.
@@ -53,15 +62,21 @@ class PartsOfScores {
   }
   at::Tensor empty(std::int64_t heads) const { return at::empty({heads, shape_.queries, shape_.keys}, operands_.queries.options()); }
 
-  // scores[head] = left[head] right[head]^T of a part that begins with head `first`; both as one_behind_another() has them.
-  static void multiply(at::Tensor scores, std::int64_t first, const at::Tensor& left, const at::Tensor& right) {
-    const std::int64_t heads = scores.size(0);
-    at::bmm_out(scores, left.narrow(0, first, heads), right.narrow(0, first, heads).transpose(1, 2));
+  // scores[head] = left[head] right[head]^T of a part that begins with head `first`; all as one_behind_another() has them. Queries that share keys are
+  // rows of one matrix, and so are their scores: keys are read once a group, and gradients of keys summed in the product.
+  void multiply(const at::Tensor& scores, std::int64_t first, const at::Tensor& left, const at::Tensor& right) const {
+    at::Tensor out = by_group(scores);
+    at::bmm_out(out, by_group(left.narrow(0, first, scores.size(0))), groups_of(right, first, scores).transpose(1, 2));
   }
   // result[head] = scores[head] right[head].
-  static void apply(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& right) {
-    at::Tensor out = result.narrow(0, first, scores.size(0));
-    at::bmm_out(out, scores, right.narrow(0, first, scores.size(0)));
+  void apply(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& right) const {
+    at::Tensor out = by_group(result.narrow(0, first, scores.size(0)));
+    at::bmm_out(out, by_group(scores), groups_of(right, first, scores));
+  }
+  // result[group] = sum of scores[head]^T left[head].
+  void apply_back(const at::Tensor& result, std::int64_t first, const at::Tensor& scores, const at::Tensor& left) const {
+    at::Tensor out = groups_of(result, first, scores);
+    at::bmm_out(out, by_group(scores).transpose(1, 2), by_group(left.narrow(0, first, scores.size(0))));
   }
 
   // Scores become dropped probabilities, or probabilities where nothing `drops`. kept: where the latter go, too; or no tensor.
@@ -87,6 +102,12 @@ class PartsOfScores {
   }
 
  private:
+  at::Tensor by_group(const at::Tensor& heads) const {
+    return sharers_ == 1 ? heads : heads.view({heads.size(0) / sharers_, sharers_ * heads.size(1), heads.size(2)});
+  }
+  at::Tensor groups_of(const at::Tensor& keys, std::int64_t first, const at::Tensor& scores) const {
+    return keys.narrow(0, first / sharers_, scores.size(0) / sharers_);
+  }
   template <class Each>
   void for_each_sample(std::int64_t first, std::int64_t count, const Each& each) const {
     for (std::int64_t at = 0, heads = 0; at < count; at += heads) {
@@ -115,7 +136,7 @@ class PartsOfScores {
   const HeadOperands& operands_;
   const ScoreForm& form_;
   const Dropout& dropout_;
-  std::int64_t here_, all_, of_part_ = 1;  // heads: of a sample, of all samples, of a part
+  std::int64_t here_, all_, sharers_, of_part_ = 1;  // heads of queries: of a sample, of all samples, that share keys, of a part
   SoftmaxShape shape_;
 };
 
@@ -138,7 +159,8 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
     const PartsOfScores parts(operands, heads, form, dropout, at_once);
     auto saved = c10::make_intrusive<DroppedHeads>(samples, form, dropout, at_once);
     const at::Tensor output = at::empty({samples, tokens, heads, width}, queries.options()), rows = output.transpose(1, 2);
-    const at::Tensor result = samples == 1 ? rows.select(0, 0) : at::empty({samples * heads, tokens, width}, queries.options());
+    const bool is_in_place = samples == 1 && keys.size(1) == heads;
+    const at::Tensor result = is_in_place ? rows.select(0, 0) : at::empty({samples * heads, tokens, width}, queries.options());
     if (form.keeps_scores) saved->kept = parts.empty(samples * heads);
     parts.for_each_part([&](std::int64_t first, std::int64_t count) {
       const at::Tensor scores = parts.empty(count);
@@ -146,7 +168,7 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
       parts.softmax(scores, saved->kept.defined() ? saved->kept.narrow(0, first, count) : at::Tensor(), first, /*drops=*/true);
       parts.apply(result, first, scores, operands.values);
     });
-    if (samples > 1) rows.copy_(result.view(rows.sizes()));
+    if (!is_in_place) rows.copy_(result.view(rows.sizes()));
     const HeadOperands& read = Recomputing::makes_again(sim::Module::MlaUpProjection) ? all : operands;
     context->save_for_backward({read.queries, read.keys, read.values});
     context->saved_data["heads"] = c10::IValue::make_capsule(std::move(saved));
@@ -156,9 +178,10 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const variable_list saved = context->get_saved_variables();
     const HeadOperands operands = one_behind_another({saved[0], saved[1], saved[2]});
+    const std::int64_t sharers = operands.queries.size(0) / operands.keys.size(0);
     const auto heads = c10::static_intrusive_pointer_cast<DroppedHeads>(context->saved_data["heads"].toCapsule());
     const std::int64_t samples = heads->samples, here = operands.queries.size(0) / samples, tokens = operands.queries.size(1);
-    const at::Tensor above = one_behind_another(gradients.front().view({samples, tokens, here, -1}).transpose(1, 2));
+    const at::Tensor above = one_behind_another(gradients.front().view({samples, tokens, here, -1}).transpose(1, 2), sharers);
     const auto empty = [](const at::Tensor& like) { return at::empty(like.sizes(), like.options()); };
     const HeadOperands result{empty(operands.queries), empty(operands.keys), empty(operands.values)};
     const PartsOfScores parts(operands, here, heads->form, heads->dropout, heads->at_once);
@@ -171,11 +194,11 @@ struct DroppedAttentionFunction : torch::autograd::Function<DroppedAttentionFunc
       const at::Tensor slopes = parts.empty(count);
       parts.multiply(slopes, first, above, operands.values);
       parts.softmax_backward(slopes, probabilities, first);
-      parts.apply(result.values, first, probabilities.transpose(1, 2), above);
+      parts.apply_back(result.values, first, probabilities, above);
       parts.apply(result.queries, first, slopes, operands.keys);
-      parts.apply(result.keys, first, slopes.transpose(1, 2), operands.queries);
+      parts.apply_back(result.keys, first, slopes, operands.queries);
     });
-    const auto by_sample = [&](const at::Tensor& all) { return all.unflatten(0, {samples, here}); };
+    const auto by_sample = [&](const at::Tensor& all) { return all.unflatten(0, {samples, -1}); };
     return {by_sample(result.queries), by_sample(result.keys), by_sample(result.values), at::Tensor(), at::Tensor(), at::Tensor()};
   }
 };

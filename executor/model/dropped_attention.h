@@ -11,7 +11,7 @@ namespace executor {
 // Scores as the softmax makes them, of documents that fill their samples.
 bool attends_dropped(const HeadOperands& operands, const ScoreForm& form, const Dropout& dropout);
 
-// As attend_heads(), with as many heads of keys as of queries.
+// As attend_heads(). Keys that queries share are not repeated.
 struct ScoresAtOnce {
   sim::Bytes most = sim::kScoresAtOnce;
 };

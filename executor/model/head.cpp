@@ -53,9 +53,9 @@ at::Tensor Head::losses(const HeadActivations& kept) const {
   return kept.without_loss.defined() ? losses.index_fill(0, kept.without_loss, 0) : losses;
 }
 
-at::Tensor Head::projection_backward(HeadActivations& kept, double scale) const {
+at::Tensor Head::projection_backward(HeadActivations& kept, const LossFactor& factor) const {
   const at::Tensor slope = cap_ > 0 ? kept.entropy.logits.div(cap_).square_().neg_().add_(1) : at::Tensor();
-  loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, scale);
+  loss_gradient_in_place(kept.entropy, kept.sums, vocabulary_, factor);
   if (kept.without_loss.defined()) kept.entropy.logits.index_fill_(0, kept.without_loss, 0);
   const CrossEntropyTargets entropy = std::exchange(kept.entropy, {});
   if (slope.defined()) entropy.logits.mul_(slope);
@@ -66,8 +66,8 @@ at::Tensor Head::projection_backward(HeadActivations& kept, double scale) const 
   return at::mm(entropy.logits, weight_.value);
 }
 
-at::Tensor Head::product_backward(HeadActivations& kept, double scale) const {
-  at::Tensor gradient = projection_backward(kept, scale);  // the logits are gone
+at::Tensor Head::product_backward(HeadActivations& kept, const LossFactor& factor) const {
+  at::Tensor gradient = projection_backward(kept, factor);  // the logits are gone
   return transform_ ? transform_->backward(kept.transform, gradient) : gradient;
 }
 

@@ -30,12 +30,12 @@ class Head {
   void logits(HeadActivations& kept, at::Tensor normalized, const at::Tensor& targets) const;  // and this rank's maximum
   void exponentials(HeadActivations& kept) const;
   at::Tensor losses(const HeadActivations& kept) const;  // [tokens]
-  // scale: of the loss of one token. Frees the logits. Returns this rank's part of the gradient at the norm's output.
-  at::Tensor product_backward(HeadActivations& kept, double scale) const;
+  // Frees the logits. Returns this rank's part of the gradient at the norm's output.
+  at::Tensor product_backward(HeadActivations& kept, const LossFactor& factor) const;
   at::Tensor norm_backward(const HeadActivations& kept, const at::Tensor& gradient) const;
 
  private:
-  at::Tensor projection_backward(HeadActivations& kept, double scale) const;
+  at::Tensor projection_backward(HeadActivations& kept, const LossFactor& factor) const;
 
   std::optional<NormLayer> norm_;
   std::optional<HeadTransform> transform_;

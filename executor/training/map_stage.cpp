@@ -80,7 +80,7 @@ void MapStage::head(const sim::TaskKey& key, const MapStep& step) {
 void MapStage::head_backward(const sim::TaskKey& key, const MapStep& step) {
   const Loss loss = kept_loss_.extract(key.microbatch).mapped();
   const at::Tensor& logits = loss.entropy.logits;
-  loss_gradient_in_place(loss.entropy, loss.sums, {.first = 0, .real = logits.size(1)}, step.loss_scale);
+  loss_gradient_in_place(loss.entropy, loss.sums, {.first = 0, .real = logits.size(1)}, step.loss);
   flow_ = layer(key).before_backward(logits.unsqueeze(-1).unsqueeze(-1), kept(key));
   kept_.erase({key.layer, key.microbatch});
 }

@@ -24,7 +24,7 @@ struct MapStep {
   const StepBatch& batch;
   at::Tensor& statistics;           // what ranks exchange: a row [n] that comes back as rows [ranks, n]; or sums, in place
   std::vector<at::Tensor>& losses;  // [samples] of each microbatch
-  double loss_scale = 1;
+  LossFactor loss;                  // of the loss of one image
 };
 
 class MapStage {

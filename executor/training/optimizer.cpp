@@ -149,9 +149,7 @@ void Optimizer::update(FlatBucket& bucket, StepNumber step) {
   if (bucket.stepped().count == 0) return;  // others own all of it
   const at::Tensor master = bucket.master(bucket.stepped()), gradients = bucket.stepped_gradients();
   const at::Tensor there = master.is_cpu() ? at::Tensor() : factor_there();
-  // Whether a step of fp16 is skipped Muon asks the host, which waits for the device.
-  const bool is_decided_here = master.is_cpu() || (plan_.workload.optimizer == sim::OptimizerKind::Muon && limit().skips);
-  const double factor = is_decided_here ? gradient_factor() : 1;
+  const double factor = master.is_cpu() ? gradient_factor() : 1;
   if (factor == kNothingIsStepped) return;
   std::vector<DecayRange> ranges;
   const BucketRange stepped = bucket.stepped();
@@ -234,7 +232,8 @@ void Optimizer::update_matrices(const FlatBucket& bucket, const Stepped& all, co
                  .momentum = plan_.training.momentum,
                  .weight_decay = decay,
                  .gradient_factor = adamw.gradient_factor,
-                 .factor_there = adamw.factor_there});
+                 .factor_there = adamw.factor_there,
+                 .may_skip = limit().skips && adamw.factor_there.defined()});
   }
 }
 

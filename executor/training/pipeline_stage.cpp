@@ -1,6 +1,7 @@
 #include "executor/training/pipeline_stage.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
 
@@ -69,8 +70,11 @@ PipelineStage::PipelineStage(const sim::ModelGraph& model, const sim::ParallelPl
       parameters_(parameters),
       tensor_(parameters.tensor()),
       hidden_(plan.model.hidden),
-      loss_scale_(
-          1.0 / static_cast<double>(plan.workload.global_batch * sim::tokens_in(sim::Tokens::Target, plan.model, plan.workload.sequence))) {
+      loss_({.value = 1.0 / static_cast<double>(plan.workload.global_batch *
+                                                sim::tokens_in(sim::Tokens::Target, plan.model, plan.workload.sequence))}) {
+  const bool changes = plan.workload.precision.compute() == sim::Precision::Fp16;  // whenever gradients overflow, or have not for long
+  if (changes && !parameters.device().is_cpu())
+    loss_.there = at::full({}, loss_.value, at::TensorOptions().dtype(at::kDouble).device(parameters.device()));
   if (plan.model.convolution) {
     maps_.emplace(model, plan, parameters);
     return;
@@ -214,7 +218,7 @@ void PipelineStage::perform(const sim::TaskKey& key) {
   const c10::AutoGradMode unrecorded(false);  // pieces switch recording on for themselves
   if (maps_) {
     if (key.phase == sim::Phase::Backward) parameters_.start_gradients(key.layer);
-    return maps_->perform(key, {.batch = batch_, .statistics = partial_, .losses = losses_, .loss_scale = loss_scale_});
+    return maps_->perform(key, {.batch = batch_, .statistics = partial_, .losses = losses_, .loss = loss_});
   }
   const Row* row = find_row(key);
   if (row == nullptr) throw std::logic_error("no function performs task " + sim::to_text(key));
@@ -278,6 +282,12 @@ void PipelineStage::begin_step(StepBatch batch) {
   for (const TokenStretches& own : batch_.places)
     stream_places_.push_back(rows_of(own, {.begin = shares_sequence() ? tensor_.rank * rows : 0, .count = rows}));
   put_mask_keys();
+}
+
+void PipelineStage::set_loss_factor(double factor) {
+  const bool is_new = factor != loss_.value;
+  loss_.value = factor;
+  if (is_new && loss_.there.defined()) loss_.there.fill_(factor);
 }
 
 RandomKey PipelineStage::mask_key(sim::LayerIndex layer, std::string_view operation, std::int64_t step) const {

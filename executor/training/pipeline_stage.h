@@ -40,8 +40,8 @@ class PipelineStage {
     losses_.clear();
     expert_rows_ = {};
   }
-  void perform(const sim::TaskKey& key);                      // one compute task of phase Forward, Backward, Recompute or Weight
-  void set_loss_scale(double scale) { loss_scale_ = scale; }  // before a step; 1 / tokens of the global batch, times the scale of fp16
+  void perform(const sim::TaskKey& key);  // one compute task of phase Forward, Backward, Recompute or Weight
+  void set_loss_factor(double factor);    // before a step; 1 / tokens of the global batch, times the scale of fp16
 
   at::ScalarType type_into(sim::LayerIndex layer) const {  // of the stream that it reads
     return plan_.reads_full(layer) ? type_in(layer) : type_between();
@@ -263,7 +263,7 @@ class PipelineStage {
   TensorPosition tensor_;
   std::vector<sim::BackwardReach> reach_;  // by layer
   std::int64_t hidden_ = 0;
-  double loss_scale_ = 1;                       // holds 1 / tokens of the global batch: the only averaging there is
+  LossFactor loss_;                             // holds 1 / tokens of the global batch: the only averaging there is
   std::map<std::int64_t, at::Tensor> columns_;  // of a stack, by its first row
   std::vector<View> views_;                     // by slice; of whole samples one
   std::optional<Head> head_;

@@ -138,7 +138,7 @@ void PipelineStage::expert_input_backward(const sim::TaskKey& key) {
   const Experts& experts = *block(key).experts;
   const bool routes_apart = plan_.mesh.cuts_experts_apart();
   const double tokens = static_cast<double>(sim::tokens_to_route(plan_)) * share_with_loss();
-  const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_scale_ * tokens : 0;
+  const double balance = tensor_.rank == 0 || routes_apart ? experts.form().balance_loss * loss_.value * tokens : 0;
   kept_of(key).again.make();
   {
     const PutOff put_off(plan_.delay_wgrad ? nullptr : later(key));  // those of the experts have run by now

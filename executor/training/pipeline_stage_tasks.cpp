@@ -398,7 +398,7 @@ void PipelineStage::head_loss(const sim::TaskKey& key) {
 void PipelineStage::head_backward(const sim::TaskKey& key) {
   {
     const PutOff put_off(later(key));
-    partial_ = head_->product_backward(kept_head_[piece(key)], loss_scale_);
+    partial_ = head_->product_backward(kept_head_[piece(key)], loss_);
   }
   if (!shares_tensors()) head_norm_backward(key);
 }

@@ -39,9 +39,11 @@ Why no_graphs_here(const Occasion& at) {
   return "a CPU performs what it is told at once";
 }
 
+// The loss reads its scale on the device, where the host writes it between two steps; the routers' loss takes it from the host.
 Why scale_of_the_host(const Occasion& at) {
-  if (at.plan.workload.precision.compute() != sim::Precision::Fp16) return std::nullopt;
-  return "in fp16 the host decides after each step by how much the next loss is scaled";
+  const auto& experts = at.plan.model.experts;
+  if (at.plan.workload.precision.compute() != sim::Precision::Fp16 || !experts || experts->balance_loss == 0) return std::nullopt;
+  return "in fp16 the host scales the routers' loss, after each step by another number";
 }
 
 // The host asks whether what stages hand on has arrived; and branches of a graph that wait for other ranks may stand in each other's way.

@@ -3,8 +3,8 @@
 //   the first steps    issued task by task, and recorded by the trace
 //   the next one       captured and replayed, like all that follow: their tasks have no spans of their own
 //
-// What is captured reads nothing on the host and takes nothing from its memory. Operations of NCCL may be part of it: a GPU performs them by itself. What changes from step to step, tokens and the keys of dropout masks,
-// lies at a fixed place in device memory, written before. The end of a step (norm, update) is issued as ever: the host reads a number there, and learning
+// What is captured reads nothing on the host and takes nothing from its memory. Operations of NCCL may be part of it: a GPU performs them by itself. What changes from step to step, tokens, the keys of dropout masks
+// and the scale of fp16, lies at a fixed place in device memory, written before. The end of a step (norm, update) is issued as ever: the host reads a number there, and learning
 // rate, step number and clipping are its own.
 #pragma once
 

@@ -51,7 +51,7 @@ StepSummary TaskRunner::run_step(StepBatch batch, Optimizer::Request request) {
   if (options_.heartbeat) options_.heartbeat->begin_step({step_});
   const std::int64_t all = plan_.workload.global_batch * sim::tokens_in(sim::Tokens::Target, plan_.model, plan_.workload.sequence);
   const std::int64_t tokens = batch.tokens_with_loss > 0 ? batch.tokens_with_loss : all;
-  stage_.set_loss_scale(optimizer_.loss_scale().scale / static_cast<double>(tokens));
+  stage_.set_loss_factor(optimizer_.loss_scale().scale / static_cast<double>(tokens));
   optimizer_.begin_step(tokens);
   stage_.begin_step(std::move(batch));
   parameters_.begin_step();
@@ -205,7 +205,7 @@ void TaskRunner::perform(const sim::Task& task) {
 }
 
 bool TaskRunner::has_exchange_behind(const sim::TaskKey& key) const {
-  const bool may_wait = plan_.cluster.software.overlap_input_gradient && streams_.are_concurrent() && !plan_.splits_backward();
+  const bool may_wait = plan_.exchanges_beside_weights() && streams_.are_concurrent();
   if (!may_wait || key.phase != sim::Phase::Backward || sim::asks_within_computations(plan_)) return false;
   const sim::TaskKey& next = slice_.at(position_ + 1).key;  // steps end behind all backwards
   return next.group == sim::MeshAxis::Tensor && next.phase == key.phase && next.operation != sim::Operation::AllGather;

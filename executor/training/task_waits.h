@@ -10,7 +10,7 @@
 namespace executor {
 
 // Streams of a device. Sums over tensor ranks stand between two pieces of computing that need each other: they run on the stream of computing, but for
-// those beside weight gradients (overlap_input_gradient), which TaskRunner starts on a stream of theirs.
+// those beside weight gradients (exchanges_beside_weights), which TaskRunner starts on a stream of theirs.
 // Host: no stream of the device, but this thread, which waits for what it reads.
 enum class DeviceStream : std::uint8_t { Compute, Tensor, Gather, Reduce, Send, Receive, ToHost, ToDevice, Host };
 inline constexpr std::size_t kNumDeviceStreams = 8;  // without the host

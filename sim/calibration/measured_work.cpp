@@ -14,8 +14,7 @@ namespace {
 
 // A CPU's exchange is performed at once.
 bool computes_beside_exchanges(const ParallelPlan& plan) {
-  const bool may_wait = plan.cluster.software.overlap_input_gradient && !plan.splits_backward();
-  return may_wait && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  return plan.exchanges_beside_weights() && plan.cluster.hardware.kind == DeviceKind::Gpu;
 }
 
 bool is_beside(const TaskKey& exchange, const TaskKey& before) {

@@ -4,7 +4,7 @@
 //   receive      from the later of its own start and its send's end; ranks are aligned by the end of the step's sum over all of them
 //   the rest     the span
 //
-// Of our worker on GPUs, an exchange beside weight gradients (overlap_input_gradient) has them in its span, and the task in front of it, which is priced with
+// Of our worker on GPUs, an exchange beside weight gradients (exchanges_beside_weights) has them in its span, and the task in front of it, which is priced with
 // them, has not: the two are one piece of work.
 #pragma once
 

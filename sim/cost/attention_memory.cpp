@@ -83,15 +83,27 @@ Kept scores_kept(std::string_view tensor, Bytes bytes) {
   return {.tensor = tensor, .bytes = bytes, .modules = Module::CoreAttention, .saved_by = Module::CoreAttention};
 }
 
-// Of attention that drops scores, in backward: head by head; where a GPU has a kernel a part of them and its slope, which become what products read, and of several samples
-// heads laid one behind another.
+// Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).
+bool writes_repeats(const ParallelPlan& plan) {
+  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu && plan.bytes(Numbers::Activations) == Bytes(2));
+}
+
+// Heads of queries on this rank that read the same keys.
+std::int64_t sharers_of_keys(const SegmentSizes& size, const ParallelPlan& plan) {
+  if (!size.head.are_shared() || writes_repeats(plan)) return 1;
+  return size.heads / std::max<std::int64_t>(1, size.head.keys * size.heads / size.head.queries);
+}
+
+// Of attention that drops scores, in backward: head by head; where a GPU has a kernel a part of them and its slope, which become what products read, and of several samples,
+// or of queries that share keys, heads laid one behind another.
 Bytes dropped_alive(const SegmentSizes& size, const ParallelPlan& plan, bool is_kept) {
   const Bytes head = size.element * (size.queries * size.sequence);
   const bool has_kernel = plan.cluster.hardware.kind != DeviceKind::Cpu && !has_scores_of_its_own(plan.model, size);
   if (!has_kernel) return head * (score_matrices(size) + (is_kept ? 0 : 1));
-  const std::int64_t samples = size.tokens / size.queries;
-  const Bytes copied = samples > 1 ? size.elements(size.output) : Bytes(0);
-  return head * (heads_of_a_part(head, samples * size.heads) * (is_kept ? 1 : 2)) + copied;
+  const std::int64_t samples = size.tokens / size.queries, sharers = sharers_of_keys(size, plan);
+  const Bytes copied = samples > 1 || sharers > 1 ? size.elements(size.output) : Bytes(0);
+  return head * (heads_of_a_part(head, {.all = samples * size.heads, .sharers = sharers}) * (is_kept ? 1 : 2)) + copied;
 }
 
 // What backward has alive of scores beside what it found.
@@ -118,12 +130,6 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
   const Bytes scores(scores_of(size));
   if (is_kept) memory.keep(scores_kept("scores", scaled(scores, habit.kept)));
   memory.backward_temporary += scaled(scores, habit.gradients + (is_kept ? 0 : habit.made));
-}
-
-// Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).
-bool writes_repeats(const ParallelPlan& plan) {
-  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
-  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu && plan.bytes(Numbers::Activations) == Bytes(2));
 }
 
 // Keys that heads share are repeated for a kernel that does not know of it; a single head is repeated as a view (its gradient is not).

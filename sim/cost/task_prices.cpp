@@ -269,8 +269,7 @@ TaskPrices::Collective TaskPrices::unit_exchange(const TaskKey& key, const Bucke
 
 // The sum of a product's input gradient goes beside its weight gradient, which has the fewer multiprocessors meanwhile.
 double TaskPrices::exposed_beside(const TaskKey& key, Seconds time) const {
-  const bool is_issued_first =
-      plan_.cluster.software.overlap_input_gradient && !plan_.splits_backward() && !plan_.delays_weights(key.layer, key.microbatch);
+  const bool is_issued_first = plan_.exchanges_beside_weights() && !plan_.delays_weights(key.layer, key.microbatch);
   if (!is_issued_first || key.group != MeshAxis::Tensor || key.phase != Phase::Backward) return 1;
   const Seconds hidden = sum_of(weight_gradients_beside(model_, plan_, key, pieces(key.layer, key.phase)));
   const double kept = common_behavior().exchange_processors / plan_.cluster.hardware.kernels->multiprocessors;

@@ -51,7 +51,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"accumulation", [](const Plan& plan) { return plan.num_microbatches() > 1 && (has_copies(plan) || plan.offload_parameters); }},
     {"sequence_parallel", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
     {"graph_scope", [](const Plan& plan) { return plan.cuda_graphs == CudaGraphs::PerLayer; }},
-    {"tensor_overlap", [](const Plan& plan) { return plan.sequence_parallel; }},
+    {"tensor_overlap", [](const Plan& plan) { return plan.mesh.tensor > 1; }},
     {"recompute_scope", [](const Plan& plan) { return plan.recompute != Recompute::None; }},
     {"on_drive", [](const Plan& plan) { return is_sharded(plan) && plan.offload_optimizer; }},
     {"offload_share", [](const Plan& plan) { return plan.offload_optimizer; }},

@@ -75,9 +75,10 @@ inline constexpr std::string_view kAttentionWords[] = {
 enum class TokenDispatcher : std::uint8_t { AsTheProgram, AllToAll, Hierarchical, AllGather };
 inline constexpr std::string_view kTokenDispatcherNames[] = {"as_the_program", "all_to_all", "hierarchical", "all_gather"};
 // How tensor ranks exchange what a product reads or makes. Apart: in front of it, or behind. AlongProducts: piece by piece beside it (Wang et al. 2023), as
-// Megatron's --tp-comm-overlap and torchtitan's enable_async_tensor_parallel do with shared sequences.
-enum class TensorOverlap : std::uint8_t { AsTheProgram, Apart, AlongProducts };
-inline constexpr std::string_view kTensorOverlapNames[] = {"as_the_program", "apart", "along_products"};
+// Megatron's --tp-comm-overlap and torchtitan's enable_async_tensor_parallel do with shared sequences. BesideWeights: apart, but what a backward exchanges of
+// an input's gradient goes beside the gradients of weights, as Megatron's asynchronous all-reduce has it.
+enum class TensorOverlap : std::uint8_t { AsTheProgram, Apart, AlongProducts, BesideWeights };
+inline constexpr std::string_view kTensorOverlapNames[] = {"as_the_program", "apart", "along_products", "beside_weights"};
 // Sgd with momentum, RMSProp with momentum. Lamb (You et al. 2020) is Adam, Lars (You et al. 2017) is SGD, each layer's step in proportion to its norm.
 // Muon (Jordan et al. 2024) makes the momentum of a block's matrix orthogonal; ends, norms and biases are AdamW's. Stage 1 deals whole matrices out.
 // AdamW8bit (Dettmers et al. 2022) keeps its moments in 8 bit with a scale a block. Adafactor (Shazeer and Stern 2018) keeps no mean, and of a
@@ -252,6 +253,10 @@ struct ParallelPlan {
     if (tensor_overlap == TensorOverlap::AsTheProgram)
       return sequence_parallel && cluster.software.overlap_tensor && cluster.software.overlaps_pieces;
     return tensor_overlap == TensorOverlap::AlongProducts;
+  }
+  bool exchanges_beside_weights() const {
+    const bool asks = tensor_overlap == TensorOverlap::BesideWeights || cluster.software.overlap_input_gradient;
+    return asks && !splits_backward();  // those put weight gradients off further
   }
   bool sums_by_priority() const { return partition_size > Bytes(0); }
   bool has_on_drive(OnDrive what) const { return (static_cast<int>(on_drive) & static_cast<int>(what)) != 0; }

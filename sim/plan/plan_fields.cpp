@@ -286,7 +286,7 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, named<kTokenDispatcherNames, &Plan::token_dispatcher>()},
     {"attention", "/attention", "attention", "which kernel attends: one that writes scores out (unfused, fused_softmax), PyTorch's memory-efficient one with a mask handed to it, of which it skips nothing (efficient_masked), or a causal one (efficient), FlashAttention 1 to 3, or cuDNN's (Transformers: attn_implementation; Megatron: --attention-backend)",
      Layout, named<kAttentionWords, &Plan::attention>()},
-    {"tensor_overlap", "/tensor_overlap", "tensor exchange beside products", "how tensor ranks exchange what products read and make: in front of them and behind (apart), or piece by piece beside them (along_products; Megatron: --tp-comm-overlap, torchtitan: enable_async_tensor_parallel)",
+    {"tensor_overlap", "/tensor_overlap", "tensor exchange beside products", "how tensor ranks exchange what products read and make: in front of them and behind (apart), of a backward beside the gradients of weights (beside_weights), or piece by piece beside products (along_products; Megatron: --tp-comm-overlap, torchtitan: enable_async_tensor_parallel)",
      Layout, named<kTensorOverlapNames, &Plan::tensor_overlap>()},
     {"expert_overlap", "/expert_overlap", "exchange beside compute", "experts' tokens of a backward are exchanged while the forward behind it computes, and the other way round (Megatron: --overlap-moe-expert-parallel-comm)",
      Layout, at<&Plan::expert_overlap>()},

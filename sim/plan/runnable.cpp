@@ -180,7 +180,12 @@ constexpr std::array kRunnable = std::to_array<Limit>({
     {"/attention", [](const ParallelPlan& p) { return p.attention != AttentionWord::AsTheProgram; },
      "the worker attends with LibTorch's fused kernel, or head by head", "leave it out"},
     {"/tensor_overlap", [](const ParallelPlan& p) { return p.tensor_overlap == TensorOverlap::AlongProducts; },
-     "the worker exchanges whole tensors, in front of products and behind them", "leave it out"},
+     "the worker exchanges whole tensors, in front of products and behind them", "leave it out, or use beside_weights"},
+    {"/tensor_overlap",
+     [](const ParallelPlan& p) {
+       return p.tensor_overlap == TensorOverlap::BesideWeights && p.cluster.hardware.kind == DeviceKind::Cpu;
+     },
+     "ranks on CPUs exchange at once, beside nothing", "leave it out"},
     {"/workload/frozen", [](const ParallelPlan& p) { return p.model.frozen.any() && p.slices > 1; },
      "slices keep keys and values for a backward, which frozen blocks may not have", "use slices=1"},
     {"/recompute_scope", [](const ParallelPlan& p) { return p.recompute_scope.modules.has(Module::Op); },

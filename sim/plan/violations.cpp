@@ -93,6 +93,11 @@ void check_tensor(const ParallelPlan& plan, Rules& rules) {
   rules.must(plan.tensor_overlap != TensorOverlap::AlongProducts || plan.sequence_parallel, "/tensor_overlap",
              "along_products goes piece by piece through a sequence that tensor ranks share",
              "use sequence_parallel=true, or leave it out");
+  const bool is_beside = plan.tensor_overlap == TensorOverlap::BesideWeights;
+  rules.must(!is_beside || tensor > 1, "/tensor_overlap", "beside_weights is of exchanges between tensor ranks, and there is one",
+             "use a tensor degree above 1, or leave it out");
+  rules.must(!is_beside || !plan.splits_backward(), "/tensor_overlap",
+             "this schedule puts gradients of weights off, further than beside_weights has them", "use another schedule, or leave it out");
 }
 
 bool check_neighbourhoods(const ParallelPlan& plan, Rules& rules) {

@@ -181,9 +181,14 @@ struct RareWord {
 const std::vector<RareWord>& rare_words() {
   static const std::vector<RareWord> kWords = {
       {"/tensor_overlap",
-       [](const ParallelPlan& p) { return p.tensor_overlap != TensorOverlap::AsTheProgram; },
+       [](const ParallelPlan& p) { return p.tensor_overlap == TensorOverlap::AlongProducts || p.tensor_overlap == TensorOverlap::Apart; },
        {&kMegatron, &kMegatronBridge, &kNemo, &kTorchtitan},
        "{} has no word for exchanges along products",
+       "leave it out of the plan"},
+      {"/tensor_overlap",
+       [](const ParallelPlan& p) { return p.tensor_overlap == TensorOverlap::BesideWeights; },
+       {&kMegatron, &kMegatronBridge, &kNemo},
+       "{} has no word for sums of gradients of inputs beside gradients of weights",
        "leave it out of the plan"},
       {"/passes",
        [](const ParallelPlan& p) { return p.passes > 1; },

@@ -28,6 +28,10 @@ def of_kernel(calls, name):
     return sum(times for call, times in calls.items() if call.startswith("kernel ") and f"{len(name)}{name}" in call)
 
 
+def waits(calls):
+    return sum(times for call, times in calls.items() if call.startswith("host waits"))
+
+
 class ASteps(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -109,6 +113,23 @@ class ASteps(unittest.TestCase):
         self.assertEqual(of_kernel(calls, "dropout_kernel"), 2 * (1 + 2 * LAYERS))
         self.assertEqual(of_kernel(calls, "softmax_kernel"), LAYERS * of_kernel(calls, "softmax_backward_kernel") / LAYERS)
         self.assertEqual(of_kernel(calls, "softmax_backward_kernel"), LAYERS)
+
+    def test_dropout_repeats_no_keys(self):
+        """Queries that share keys are rows of one product, and no launch is for them. Strong eager's flash kernel drops, and knows of groups."""
+        model = BLOCKS | {"attention_dropout": 0.1}
+        alone = model | {"num_key_value_heads": model["num_attention_heads"]}
+        counted, of_each = (launches.Counted(LIBRARY, WORKER, PLANNER, config, 4, 64) for config in (model, alone))
+        (ours, theirs), apart = (counted.a_step(side, LAYERS) for side in SIDES), of_each.a_step("executor", LAYERS)
+        self.assertEqual(of_kernel(ours, "softmax_backward_kernel"), LAYERS)
+        self.assertEqual(launches.sums(ours), launches.sums(apart))
+        self.assertLessEqual(sum(launches.sums(ours).values()), sum(launches.sums(theirs).values()))
+
+    def test_fp16_asks_for_what_bf16_asks_for(self):
+        """Whether a step is skipped the device decides; the host reads the sums of a step, and writes a scale where that has changed."""
+        for more in ((), ("--optimizer", "muon")):
+            calls = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_CPU["tiny-llama"][:3], "fp16", more).a_step("executor", LAYERS)
+            self.assertEqual(calls["copy to host"], 1, more)
+            self.assertEqual(waits(calls), waits(self.calls["tiny-llama"]["executor"]), more)
 
     def test_rotary_and_gated_activation_are_one_kernel_each_way(self):
         calls = self.calls["tiny-llama"]["executor"]

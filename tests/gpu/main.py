@@ -93,7 +93,7 @@ def main(words):
     try:
         found = rehearsal_programs() if rehearses else programs.find(SECONDS, BUILDING if len(wanted) > 1 else None)
     except programs.Missing as missing:
-        say(str(missing))
+        Report(folder_of_reports() / "programs.json").fail(str(missing))
         return FAILED
     if not rehearses and not gpus():
         say("no GPU: nvidia-smi names none; the programs are here, nothing was run")

@@ -2,6 +2,7 @@
 
 Packed programs name no folder of this machine: LibTorch, NCCL and the CUDA runtime come from the Python that runs this, the rest from the pack.
 """
+import ctypes
 import glob
 import importlib.util
 import json
@@ -24,6 +25,11 @@ LIBRARIES = f"lib/{os.uname().machine}-linux-gnu"
 HEADERS_ASIDE = "headers.tar.xz"
 LIBRARIES_ASIDE = "libraries.tar.xz"   # those that shrink to a third
 TIME_WAS_OVER = "the time was over"
+
+
+def end_with_the_parent(signal_of_death=1):
+    """In a child, before its program: a phase that is killed leaves nothing on the card (prctl, PR_SET_PDEATHSIG)."""
+    ctypes.CDLL(None).prctl(signal_of_death, signal.SIGKILL, 0, 0, 0)
 
 
 class Missing(Exception):
@@ -84,7 +90,7 @@ class Programs:
     def start(self, command, more=None):
         """In a process group of its own, which stop() ends whole."""
         return subprocess.Popen([str(word) for word in command], cwd=ROOT, env=self.environment | (more or {}), stdout=subprocess.PIPE,
-                                stderr=subprocess.STDOUT, start_new_session=True)
+                                stderr=subprocess.STDOUT, start_new_session=True, preexec_fn=end_with_the_parent)
 
     def lines(self, command, more=None, limit=None):
         """What it prints, line by line; then its exit status, "time" where the time was over."""
@@ -149,8 +155,17 @@ def build(carry, seconds):
 
 
 def unpack(carry, archive):
+    """Aside, then each folder that is looked for moved at once: where it is killed, the next command unpacks again."""
+    aside = carry / "unpacking"
+    shutil.rmtree(aside, ignore_errors=True)
     with tarfile.open(carry / archive) as packed:
-        packed.extractall(carry)
+        packed.extractall(aside)
+    for path in (*(aside / "usr" / LIBRARIES).glob("*"), aside / "usr/include", aside / "bin"):
+        if os.path.lexists(path):
+            place = carry / path.relative_to(aside)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(place)
+    shutil.rmtree(aside)
 
 
 def find(seconds, to_build=None):

@@ -1,9 +1,12 @@
 """Every phase of tests/run_gpu.sh --rehearse writes its report, whole after each figure, and nothing fails; a failing or a killed program is told."""
+import contextlib
+import io
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import time
 import unittest
@@ -69,6 +72,54 @@ class Phases(unittest.TestCase):
         left = self.read("kernels")
         self.assertFalse(left["ended"])
         self.assertEqual(left["kernels"], [{"kernel": "copy"}])
+
+    def test_a_killed_command_leaves_no_program(self):
+        """Killed as a time limit does it, which nothing can catch: the next command has the card alone."""
+        mark = self.folder / "child"
+        words = f"import programs; programs.Programs('/bin', [], programs.pathlib.Path('/nowhere'), 60).run(['/bin/sh', '-c', 'echo $$ > {mark}; exec sleep 60'])"
+        command = subprocess.Popen([sys.executable, "-c", words], cwd=ROOT / "tests/gpu")
+        while not (mark.exists() and mark.read_text().endswith("\n")):
+            time.sleep(0.05)
+        command.kill()
+        command.wait()
+        for _ in range(100):
+            state = pathlib.Path(f"/proc/{mark.read_text().strip()}/stat")
+            if not state.exists() or state.read_text().split(") ")[1][0] == "Z":
+                return
+            time.sleep(0.05)
+        self.fail("the program goes on")
+
+    def test_figures_that_no_folder_takes_are_printed(self):
+        (self.folder / "file").write_text("")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            report = Report(self.folder / "file" / "kernels.json")   # no folder
+            report.put("kernels", [{"kernel": "copy"}])
+            report.fail("ended with 1")
+        lines = [json.loads(line) for line in printed.getvalue().splitlines()]
+        self.assertIn([{"kernel": "copy"}], [line.get("kernels") for line in lines])
+        self.assertEqual(lines[-1]["failures"], ["ended with 1"])
+        self.assertTrue(all(line["report"] == "kernels" for line in lines))
+
+    def test_an_unpacking_that_was_killed_is_done_again(self):
+        carry, packed = self.folder / "carry", self.folder / "packed"
+        (packed / "bin").mkdir(parents=True)
+        (packed / "bin/worker").write_text("whole")
+        carry.mkdir()
+        with tarfile.open(carry / programs.LIBRARIES_ASIDE, "w:xz") as archive:
+            archive.add(packed / "bin", "bin")
+        with mock.patch.object(tarfile.TarFile, "extractall", side_effect=lambda where: (where / "bin").mkdir(parents=True) or exec("raise KeyboardInterrupt")):
+            self.assertRaises(KeyboardInterrupt, programs.unpack, carry, programs.LIBRARIES_ASIDE)
+        self.assertFalse((carry / "bin").exists())
+        programs.unpack(carry, programs.LIBRARIES_ASIDE)
+        self.assertEqual((carry / "bin/worker").read_text(), "whole")
+        self.assertEqual(sorted(path.name for path in carry.iterdir()), ["bin", programs.LIBRARIES_ASIDE])
+
+    def test_what_cannot_be_built_is_in_a_report(self):
+        missing = mock.patch.object(programs, "find", side_effect=programs.Missing("cmake ended with 1: no nvcc"))
+        with missing, mock.patch.dict(os.environ, {"OUT": str(self.folder)}):
+            self.assertEqual(main.main(["--tests"]), main.FAILED)
+        self.assertEqual(self.read("programs")["failures"], ["cmake ended with 1: no nvcc"])
 
     def test_two_commands_are_within_what_a_card_is_lent_for(self):
         start, lent, of_first = 120, 900, 480   # seconds: a machine's start, all of it, of the first with its start

@@ -42,9 +42,10 @@ def machine():
 
 
 class Report:
+    """Where the folder takes no more, figures go to standard output, a line each: what was measured is worth more than its place."""
+
     def __init__(self, path):
         self.path, self.figures, self.failures = pathlib.Path(path), {}, []
-        self.path.parent.mkdir(parents=True, exist_ok=True)
         self.put("made", datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"))
         self.put("ended", False)
         self.put("machine", machine())
@@ -52,8 +53,12 @@ class Report:
     def put(self, name, value):
         self.figures[name] = value
         aside = self.path.with_suffix(".part")
-        aside.write_text(json.dumps(self.figures, indent=1) + "\n")
-        aside.replace(self.path)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            aside.write_text(json.dumps(self.figures, indent=1) + "\n")
+            aside.replace(self.path)
+        except OSError as error:
+            print(json.dumps({"report": self.path.stem, "not_written": str(error), name: value}), flush=True)
 
     def fail(self, sentence):
         self.failures.append(sentence)

@@ -99,6 +99,21 @@ TEST(Improvements, TryGradientsOfWeightsBesideExchanges) {
   EXPECT_GT(asked.load(), 0);
 }
 
+// A word that no search chooses: our worker's habit is without it.
+TEST(Improvements, TryExchangesBesideGradientsOfWeights) {
+  Case one;
+  one.request.cluster.hardware.kind = sim::DeviceKind::Gpu;
+  const sim::ParallelPlan plan = one.plan_of({.mesh = {.data = 4, .tensor = 2}});
+  SearchRequest request = request_like(plan);
+  std::atomic<std::int64_t> asked{0};
+  request.why_not = [&](const sim::ParallelPlan& other) {
+    asked += other.tensor_overlap == sim::TensorOverlap::BesideWeights ? 1 : 0;
+    return std::vector<sim::Violation>{{"/tensor_overlap", "counts, and is refused", ""}};
+  };
+  improvements(request, {plan, sim::simulate(one.model, plan)});
+  EXPECT_GT(asked.load(), 0);
+}
+
 // But for words that are not searched.
 TEST(Improvements, TheBestHasNone) {
   Case one;

@@ -40,7 +40,8 @@ class Config:
         self.vocabulary = get("vocab_size") if not strong else -(-get("vocab_size") // 128) * 128
         self.epsilon = get("layer_norm_epsilon") or get("rms_norm_eps")
         self.theta = get("rope_theta")
-        self.embedding_dropout, self.residual_dropout, self.attention_dropout = (get(name, 0.0) for name in ("embd_pdrop", "resid_pdrop", "attn_pdrop"))
+        self.embedding_dropout, self.residual_dropout = (get(name, 0.0) for name in ("embd_pdrop", "resid_pdrop"))
+        self.attention_dropout = get("attn_pdrop", get("attention_dropout", 0.0))
         self.tied = get("tie_word_embeddings")
         self.is_latent = get("kv_lora_rank") is not None
         self.q_lora, self.kv_lora = get("q_lora_rank"), get("kv_lora_rank")

@@ -72,7 +72,11 @@ Result<StatisticOf<Logit>> on_device(const Case& at, std::vector<Logit>& logits)
   launch_maximum(of, maximum.data(), nullptr);
   launch_exponentials(of, with, sums.data(), nullptr);
   launch_token_losses(DeviceSums<Statistic>{sums.data(), at.tokens}, losses.data(), nullptr);
-  launch_loss_gradient(of, with, {.sums = sums.data(), .scale = Statistic(0.125)}, nullptr);
+  DeviceArray<double> scale(std::vector<double>{0.125});  // of odd counts the device has it
+  if (at.tokens % 2 == 0)
+    launch_loss_gradient(of, with, {.sums = sums.data(), .scale = Statistic(0.125)}, nullptr);
+  else
+    launch_loss_gradient(of, with, {.sums = sums.data(), .scale = 7, .scale_there = scale.data()}, nullptr);
   logits = memory.values();
   return {maximum.values(), sums.values(), losses.values()};
 }

@@ -55,7 +55,7 @@ Result in_shards(const at::Tensor& logits, const at::Tensor& targets, std::int64
   }
   Result result{token_losses(sums), at::zeros({kTokens, 0}, logits.options())};
   for (std::size_t rank = 0; rank < parts.size(); ++rank) {
-    loss_gradient_in_place({parts[rank], targets, maximum}, sums, shards[rank], scale);
+    loss_gradient_in_place({parts[rank], targets, maximum}, sums, shards[rank], {.value = scale});
     result.gradient = at::cat({result.gradient, parts[rank]}, 1);
   }
   return result;

@@ -52,7 +52,7 @@ void BM_CrossEntropy(benchmark::State& state) {
     local_maximum(maximum, logits, shard);
     local_exponentials(sums, {logits, targets, maximum}, shard);
     benchmark::DoNotOptimize(token_losses(sums).data_ptr());
-    loss_gradient_in_place({logits, targets, maximum}, sums, shard, 1e-3);
+    loss_gradient_in_place({logits, targets, maximum}, sums, shard, {.value = 1e-3});
   }
   state.SetItemsProcessed(state.iterations() * kTokens * state.range(0));
 }

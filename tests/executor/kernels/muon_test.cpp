@@ -55,6 +55,16 @@ TEST(Muon, AFactorMayBeAWordOfTheDevice) {
   EXPECT_TRUE(at::equal(of_told, of_read));
 }
 
+TEST(Muon, ANegativeFactorOfTheDeviceStepsNothing) {
+  at::Tensor weight = some(4, 3).to(at::kFloat), momentum = some(4, 3).to(at::kFloat), rounded = weight.to(at::kHalf);
+  const at::Tensor before = weight.clone(), kept = momentum.clone(), none = at::full({4, 3}, std::numeric_limits<double>::quiet_NaN());
+  step_muon({weight, none, momentum, rounded},
+            {.learning_rate = 0.1, .momentum = 0.9, .factor_there = at::full({1}, -1.0, at::kDouble), .may_skip = true});
+  EXPECT_TRUE(at::equal(weight, before));
+  EXPECT_TRUE(at::equal(momentum, kept));
+  EXPECT_TRUE(at::equal(rounded, before.to(at::kHalf)));
+}
+
 TEST(Muon, RoundsBesideItsMaster) {
   at::Tensor master = some(3, 3).to(at::kFloat), momentum = at::zeros({3, 3}), rounded = at::zeros({3, 3}, at::kBFloat16);
   step_muon({master, some(3, 3).to(at::kBFloat16), momentum, rounded}, {.learning_rate = 0.1, .momentum = 0.9});

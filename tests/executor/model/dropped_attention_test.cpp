@@ -18,19 +18,20 @@ struct DroppedHeadsFound {
 };
 struct DroppedCase {
   ScoreForm form;
-  std::int64_t first = 0, count = kDroppedHeads, keys = kDroppedTokens, samples = kDroppedSamples;
+  std::int64_t first = 0, count = kDroppedHeads, keys = kDroppedTokens, samples = kDroppedSamples, sharers = 1;
 };
 
 // Heads [first, first + count), as views of tokens' rows, which is how a model has them.
 template <class Attend>
 DroppedHeadsFound attended_with_slopes(c10::Device device, const DroppedCase& of, const Attend& attend) {
-  const auto operand = [&](std::int64_t tokens, std::uint64_t seed) {
+  const auto operand = [&](std::int64_t tokens, std::int64_t sharers, std::uint64_t seed) {
     return random_tensor({of.samples, tokens, kDroppedHeads, kDroppedWidth}, seed)
-        .narrow(2, of.first, of.count)
+        .narrow(2, of.first / sharers, of.count / sharers)
         .to(device)
         .requires_grad_();
   };
-  const at::Tensor queries = operand(kDroppedTokens, 1), keys = operand(of.keys, 2), values = operand(of.keys, 3);
+  const at::Tensor queries = operand(kDroppedTokens, 1, 1), keys = operand(of.keys, of.sharers, 2),
+                   values = operand(of.keys, of.sharers, 3);
   const at::Tensor slope = random_tensor({of.samples, kDroppedTokens, kDroppedHeads, kDroppedWidth}, 4).narrow(2, of.first, of.count);
   const at::Tensor output = attend(HeadOperands{queries.transpose(1, 2), keys.transpose(1, 2), values.transpose(1, 2)});
   output.backward(slope.reshape(output.sizes()).to(device));
@@ -62,6 +63,29 @@ TEST(DroppedAttention, IsThatOfTheCpuHeadByHead) {
   for (const DroppedCase& of : {DroppedCase{.form = {.heads = kDroppedHeads}}, DroppedCase{.form = {.heads = kDroppedHeads, .scale = 3}},
                                 DroppedCase{.form = {.heads = kDroppedHeads, .is_causal = false}, .keys = kDroppedTokens + 3}})
     expect_close_heads(dropped_on_device(of), head_by_head(of));
+}
+
+// Each head of keys is repeated for every query on the CPU, and for none on the device.
+TEST(DroppedAttention, QueriesShareKeys) {
+  for (const std::int64_t sharers : {2, 4})
+    for (const std::int64_t samples : {std::int64_t{1}, kDroppedSamples}) {
+      const DroppedCase of{.form = {.heads = kDroppedHeads}, .samples = samples, .sharers = sharers};
+      const DroppedHeadsFound found = dropped_on_device(of);
+      expect_close_heads(found, head_by_head(of));
+      for (const std::int64_t heads : {1, 3})  // a part has whole groups
+        expect_equal_heads(dropped_on_device(of, {.most = sim::Bytes(heads * kBytesOfHead)}), found);
+      DroppedCase again = of;
+      again.form.keeps_scores = false;
+      expect_equal_heads(dropped_on_device(again), found);
+    }
+}
+TEST(DroppedAttention, NothingRepeatsKeys) {
+  const DroppedCase of{.form = {.heads = kDroppedHeads}, .sharers = 2};
+  attended_with_slopes(checked_device(), of, [&](const HeadOperands& all) {
+    const at::Tensor output = attend_heads(all, of.form, kDropsTwoOfFive);
+    for (const auto& edge : output.grad_fn()->next_edges()) EXPECT_EQ(edge.function->name(), "TransposeBackward0") << "the operand itself";
+    return output;
+  });
 }
 
 TEST(DroppedAttention, PartsEndInTheMiddleOfASample) {
@@ -101,6 +125,7 @@ TEST(DroppedAttention, TakesAsManyProductsForMoreHeadsAndSamples) {
   EXPECT_GT(one, 0);
   EXPECT_EQ(products_of({.form = form, .samples = 1}), one);
   EXPECT_EQ(products_of({.form = form}), one);
+  EXPECT_EQ(products_of({.form = form, .sharers = 2}), one);
 }
 
 TEST(DroppedAttention, IsForScoresThatAreSoftmaxedAsTheyAre) {

@@ -30,7 +30,7 @@ TEST(Head, LossAndGradientsWithPaddedVocabulary) {
   head.logits(kept, head.normalized(kept, {.value = input, .addend = {}}), targets);
   head.exponentials(kept);
   EXPECT_LT(relative_error(head.losses(kept), losses.detach()), 1e-13);
-  const at::Tensor gradient = head.norm_backward(kept, head.product_backward(kept, 0.5));
+  const at::Tensor gradient = head.norm_backward(kept, head.product_backward(kept, {.value = 0.5}));
   EXPECT_LT(relative_error(gradient, x.grad()), 1e-13);
   EXPECT_LT(relative_error(leaves[2].gradient, weight.grad()), 1e-13);
   EXPECT_LT(relative_error(leaves[0].gradient, scale.grad()), 1e-13);
@@ -49,7 +49,7 @@ TEST(Head, SomeTokensPredictNothing) {
     head.logits(kept, head.normalized(kept, {.value = random_tensor({6, 4}, 4), .addend = {}}), at::arange(6, at::kLong));
     head.exponentials(kept);
     const at::Tensor losses = head.losses(kept);
-    return std::pair(losses, head.norm_backward(kept, head.product_backward(kept, 0.5)));
+    return std::pair(losses, head.norm_backward(kept, head.product_backward(kept, {.value = 0.5})));
   };
   const auto [all, gradient] = run({});
   const auto [some, part] = run(at::tensor({1, 4}, at::kLong));

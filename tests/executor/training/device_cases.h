@@ -61,6 +61,13 @@ inline const DeviceCase kDeviceCases[] = {
        plan.workload.precision = sim::Precision::Bf16;
      },
      2e-2},
+    {"fp16_another_scale_each_step",
+     [](sim::ParallelPlan& plan) {
+       plan.workload.precision = sim::Precision::Fp16;
+       plan.training.initial_loss_scale = 64;
+       plan.training.loss_scale_window = 1;
+     },
+     2e-2},
     {"fp8_delayed",  // scales of steps before, whose maxima stay on the device
      [](sim::ParallelPlan& plan) {
        plan.workload.precision = sim::PrecisionPolicy(sim::Precision::Bf16).with(sim::ScaleRecipe::Delayed, /*gathers_scaled=*/false);

@@ -216,7 +216,7 @@ TEST(NcclTraining, GraphsHoldExchangesOfTensorRanks) {
 sim::ParallelPlan over_tensor_ranks(bool sequence_parallel, bool beside_weights) {
   sim::ParallelPlan plan = tiny_plan({.tensor = 2});
   plan.sequence_parallel = sequence_parallel;
-  plan.cluster.software.overlap_input_gradient = beside_weights;
+  if (beside_weights) plan.tensor_overlap = sim::TensorOverlap::BesideWeights;
   return plan;
 }
 

@@ -1,5 +1,6 @@
 #include "executor/training/optimizer.h"
 
+#include "tests/executor/checked_device/checked_device.h"
 #include "tests/executor/training/tiny_training.h"
 
 namespace executor {
@@ -43,6 +44,33 @@ TEST(Optimizer, ClippingLimitsTheStep) {
   };
   EXPECT_NEAR(moved(0.01).first, 0.01, 1e-7);
   EXPECT_NEAR(moved(0).first, moved(0).second, 1e-9) << "0 is no limit";
+}
+
+// The device decides: the host reads the sums of a step once, at its end, as in other precisions.
+TEST(Optimizer, WhatOverflowsIsSkippedOnADeviceWithoutAskingTheHost) {
+  for (const sim::OptimizerKind kind : {sim::OptimizerKind::AdamW, sim::OptimizerKind::Sgd, sim::OptimizerKind::Muon}) {
+    sim::ParallelPlan plan = tiny_plan();
+    plan.workload.precision = sim::Precision::Fp16;
+    plan.workload.optimizer = kind;
+    plan.training.initial_loss_scale = 0x1p60;
+    Training training(plan, checked_device());
+    const auto state = [&] {
+      std::vector<at::Tensor> all;
+      for (FlatBucket& bucket : training.parameters.buckets()) {
+        all.push_back(bucket.weights().cpu());
+        all.push_back(bucket.master(bucket.stepped()).cpu());
+        all.push_back(bucket.moment(0, bucket.stepped()).cpu());
+      }
+      return all;
+    };
+    const std::vector<at::Tensor> before = state();
+    EXPECT_TRUE(training.step(0).skipped);
+    const std::vector<at::Tensor> behind = state();
+    for (std::size_t at = 0; at < before.size(); ++at) EXPECT_TRUE(at::equal(behind[at], before[at])) << at;
+    const std::int64_t reads = checked_reads();
+    EXPECT_EQ(training.step(1).loss_scale, 0x1p59);
+    EXPECT_EQ(checked_reads() - reads, 1);
+  }
 }
 
 TEST(Optimizer, StopRequestsTravelWithTheLoss) {

@@ -37,7 +37,10 @@ TEST(StepGraph, SaysWhatForbidsOne) {
   EXPECT_THAT(refusals(tiny_plan(), {.device = c10::kCPU}), testing::ElementsAre(HasSubstr("--device: no CUDA graph: a CPU")));
   sim::ParallelPlan plan = tiny_plan();
   plan.workload.precision = sim::Precision::Fp16;
-  EXPECT_THAT(refusals(plan), testing::ElementsAre(HasSubstr("/workload/precision: no CUDA graph: in fp16 the host decides")));
+  EXPECT_THAT(refusals(plan), testing::IsEmpty());
+  plan.model.experts = sim::ExpertForm{.experts = 2, .expert_ffn = 24, .balance_loss = 0.01};
+  EXPECT_THAT(refusals(plan),
+              testing::Contains(HasSubstr("/workload/precision: no CUDA graph: in fp16 the host scales the routers' loss")));
   EXPECT_THAT(refusals(tiny_plan({.pipeline = 2})), testing::ElementsAre(HasSubstr("forward.send")));
   EXPECT_THAT(refusals(tiny_plan({.tensor = 2})), testing::ElementsAre(HasSubstr("all_reduce.tensor")));
   EXPECT_THAT(refusals(tiny_plan({.tensor = 2}), nccl_site()), testing::IsEmpty());
@@ -80,7 +83,8 @@ std::string difference(const sim::ParallelPlan& plan, PlantedBug bug = PlantedBu
     const StepSummary expected = issued.step(step);
     const Planting planting(bug);
     const StepSummary is = replayed.step(step);
-    if (is.loss != expected.loss || is.gradient_norm != expected.gradient_norm)
+    const bool is_same_norm = is.gradient_norm == expected.gradient_norm || (is.skipped && expected.skipped);
+    if (is.loss != expected.loss || is.loss_scale != expected.loss_scale || !is_same_norm)
       return fmt::format("step {}: {} != {}", step, is.loss, expected.loss);
   }
   EXPECT_EQ(replayed.recorder.steps().size(), 3U) << "steps without all spans are no part of the trace";
@@ -107,6 +111,12 @@ const DeviceCase kOtherScores[] = {
        plan.model.score_cap = plan.model.logit_cap = 5;
      },
      1e-12},
+    {"fp16_overflows",  // the first three steps are skipped, each with half the scale
+     [](sim::ParallelPlan& plan) {
+       plan.workload.precision = sim::Precision::Fp16;
+       plan.training.initial_loss_scale = 0x1p22;
+     },
+     2e-2},
 };
 
 class Replayed : public testing::TestWithParam<DeviceCase> {};

@@ -78,6 +78,21 @@ TEST(AttentionMemory, DroppedScoresAreAPartOnAGpu) {
   EXPECT_LT(long_samples.backward_temporary, memory_of(plan, Operation::Attention).backward_temporary - one);
 }
 
+// In 16 bit a GPU's products read keys that queries share once a group: as many are kept as without dropout, beside the probabilities, and a part has whole groups.
+TEST(AttentionMemory, DroppedScoresRepeatNoKeysOnAGpu) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.workload.precision = Precision::Bf16;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const SegmentMemory fused = memory_of(plan, Operation::Attention);
+  plan.model.attention_dropout = 0.1;
+  const SegmentMemory dropped = memory_of(plan, Operation::Attention);
+  const std::int64_t tokens = plan.workload.sequence, heads = plan.model.heads, head = 2 * tokens * tokens;
+  EXPECT_EQ(dropped.kept - fused.kept, Bytes(heads * (head - 4 * tokens)));  // no sums of exponentials
+  plan.model.kv_heads = heads;                                               // of one sample nothing is copied
+  EXPECT_EQ(memory_of(plan, Operation::Attention).backward_temporary - dropped.backward_temporary, Bytes(2 * tokens * (2 * 32 - 64)));
+}
+
 // 32 tokens, 4 heads of keys 16 and values 12 wide. A CPU's fused kernel takes values that are filled up, and puts out as wide ones, of which the product
 // behind reads a copy; scores made by hand, of windows and where a block has sinks, take them as they are.
 TEST(AttentionMemory, NarrowValuesAreFilledUp) {

@@ -81,6 +81,7 @@ class PlanGenerator {
     if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::Apart; });
     if (one_in(2)) try_out([](ParallelPlan& one) { one.reshard_after_backward = ReshardAfterBackward::Last; });
     if (one_in(3)) try_out([](ParallelPlan& one) { one.reshard_after_backward = ReshardAfterBackward::Each; });
+    if (one_in(3)) try_out([](ParallelPlan& one) { one.tensor_overlap = TensorOverlap::BesideWeights; });
     return plan;
   }
 

@@ -241,10 +241,16 @@ TEST(TaskPrices, SumsOfInputGradientsGoBesideWeightGradients) {
     plan.cluster.software.overlap_input_gradient = false;
     const SimTime whole = time(Phase::Backward, sequence);
     plan.cluster.software.overlap_input_gradient = true;
-    return whole - time(Phase::Backward, sequence);
+    const SimTime beside = time(Phase::Backward, sequence);
+    plan.cluster.software.overlap_input_gradient = false;
+    plan.tensor_overlap = TensorOverlap::BesideWeights;
+    EXPECT_EQ(time(Phase::Backward, sequence), beside) << "the plan's word is the program's habit";
+    plan.tensor_overlap = TensorOverlap::AsTheProgram;
+    return whole - beside;
   };
   EXPECT_GT(hidden(0), hidden(1));
   EXPECT_GT(hidden(1), SimTime(0));
+  plan.tensor_overlap = TensorOverlap::BesideWeights;
   const SimTime forward = time(Phase::Forward, 0), small = time(Phase::Backward, 0, 1);
   EXPECT_GT(small, SimTime(0)) << "it takes multiprocessors from what computes meanwhile";
   plan.schedule = "zb-1p";

@@ -58,6 +58,22 @@ TEST(Violations, ExchangesGoAlongProductsOfASharedSequence) {
   EXPECT_THAT(violations(plan), IsEmpty());
 }
 
+TEST(Violations, ExchangesBesideGradientsOfWeightsAreOfTensorRanks) {
+  ParallelPlan plan = testing::tiny_plan({.pipeline = 2, .tensor = 2});
+  plan.tensor_overlap = TensorOverlap::BesideWeights;
+  EXPECT_THAT(violations(plan), IsEmpty());
+  EXPECT_TRUE(plan.exchanges_beside_weights());
+  EXPECT_THAT(why_not_runnable(plan), broken("/tensor_overlap", "exchange at once"));
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.schedule = "zb-1p";
+  EXPECT_THAT(violations(plan), broken("/tensor_overlap", "puts gradients of weights off"));
+  EXPECT_FALSE(plan.exchanges_beside_weights());
+  plan = testing::tiny_plan();
+  plan.tensor_overlap = TensorOverlap::BesideWeights;
+  EXPECT_THAT(violations(plan), broken("/tensor_overlap", "between tensor ranks"));
+}
+
 TEST(Violations, AllAreReportedAtOnce) {
   ParallelPlan plan = testing::tiny_plan({.data = 3, .pipeline = 1, .tensor = 3});
   plan.zero_stage = 7;

@@ -347,6 +347,9 @@ TEST(Torchtitan, ExchangesGoAlongProductsWhereItIsAsked) {
   EXPECT_THAT(again, HasSubstr("config.compile.enable_async_tensor_parallel = True"));
   EXPECT_THAT(again, HasSubstr("config.compile.enable = True"));
   EXPECT_THAT(testing::main_text(kTorchtitan, with("", ranks)), Not(HasSubstr("compile")));
+  ParallelPlan beside = with("", ranks);
+  beside.tensor_overlap = TensorOverlap::BesideWeights;
+  EXPECT_FALSE(why_not_for(kTorchtitan, beside).empty()) << "input gradients are summed in front";
 }
 
 // Releases with [experimental] counted microbatches: one for each stage, where the file says none.
