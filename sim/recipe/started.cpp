@@ -164,10 +164,10 @@ std::string other_machine_of(const std::string& command) {
 
 namespace {
 
-// A file of Transformers, TRL, LLaMA-Factory, Axolotl, ms-swift or Oumi says the network, or the step, in their words.
+// By names that no other program has: LLaMA-Factory, Axolotl, ms-swift, Oumi. `model_name_or_path` is of everybody.
 bool names_its_program(const Draft& draft) {
-  constexpr std::string_view kTheirs[] = {"model_name_or_path", "config_name", "stage", "finetuning_type", "base_model",
-                                          "train_type",         "tuner_type",  "model", "model_type",      "model.model_name"};
+  constexpr std::string_view kTheirs[] = {"finetuning_type", "cutoff_len", "dist_config.name", "sequence_len", "train_type",
+                                          "tuner_type",      "swift",      "model.model_name"};
   return std::ranges::any_of(kTheirs, [&](std::string_view key) { return draft.said.contains(std::string(key)); });
 }
 
@@ -180,21 +180,16 @@ void tell_own_defaults(const Program& program, const std::string& command, Draft
   std::vector<std::string_view> open;
   for (const Decided& one : program.decided)
     if (!is_said(draft, one)) open.push_back(one.what);
-  if (open.empty()) return;
-  if (is_nobodys)
-    return draft.unknown.push_back(
-        {"",
-         fmt::format("has the Trainer's names without a program's: where it does not say {}, the code that reads it may; "
-                     "here {} has what the Trainer has by itself",
-                     fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
-         "see that code, and write them in the file"});
-  draft.unknown.push_back(
-      {"",
-       fmt::format("starts {}, which is none of {}'s own scripts: where the line does not say {}, its code may; here {} has "
-                   "what the program has by itself",
-                   script.empty() ? started : name_of_started(command), program.title, fmt::join(open, ", "),
-                   open.size() > 1 ? "each" : "it"),
-       "see its code, and write them on the line"});
+  const std::string name = script.empty() ? started : name_of_started(command);
+  const std::string whose = is_nobodys ? fmt::format("has {}'s names without a program's", program.title)
+                                       : fmt::format("starts {}, which is none of {}'s own scripts", name, program.title);
+  if (open.empty())
+    return draft.notes.push_back(
+        {"", whose + ": network, adapters and kernels are taken as the text has them, and its code may change them", "see its code"});
+  draft.unknown.push_back({"",
+                           fmt::format("{}: where it does not say {}, its code may; here {} has what the program has by itself", whose,
+                                       fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
+                           is_nobodys ? "see that code, and write them in the file" : "see its code, and write them on the line"});
 }
 
 }  // namespace sim
