@@ -50,7 +50,8 @@ constexpr EnvironmentWord kEnvironmentWords[] = {
 // Of libraries, launchers, loggers and machines: none of them changes what a step does on the devices of a plan. By a space, x* is all that begin so.
 constexpr std::string_view kIdleVariables =
     "PATH HOME USER SHELL LANG LC_* TERM EDITOR TZ TMP TEMP PWD OLDPWD DISPLAY CC CXX MAX_JOBS LD_* DYLD_* LIBRARY_PATH CPATH CFLAGS "
-    "CXXFLAGS LDFLAGS PYTHON* VIRTUAL_ENV CONDA_* MAMBA_ROOT* PIP_* UV_* XDG_* GIT_* SSH_* OMP_* MKL_* OPENBLAS_* NUMEXPR_* KMP_* "
+    "CXXFLAGS LDFLAGS PYTHON* PROTOCOL_BUFFERS_* VIRTUAL_ENV CONDA_* MAMBA_ROOT* PIP_* UV_* XDG_* GIT_* SSH_* OMP_* MKL_* OPENBLAS_* "
+    "NUMEXPR_* KMP_* "
     "MALLOC_* GOMP_* SLURM_* SBATCH_* SRUN_* PBS_* LSB_* PMI* PMIX_* OMPI_* I_MPI_* MPI_* MPICH_* GLOO_* UCX_* UCC_* FI_* RDMAV_* "
     "IBV_* HYDRA_* TP_SOCKET_* http_proxy https_proxy no_proxy ftp_proxy all_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY CURL_* "
     "REQUESTS_* SSL_* AWS_* S3_* AZURE_* GOOGLE_* GCS_* GCP_* KUBE* K8S_* RAY_* WANDB_* HF_* HUGGINGFACE_* HUGGING_FACE_* "
@@ -103,7 +104,13 @@ Texts in_front_of_program(const std::string& command) {
 
 // A path or a name that an option has too was exported for that option.
 bool stands_in(const std::string& command, const std::string& value) {
-  return value.size() > 2 && in_lower_case(value) != "true" && command.find(value) != std::string::npos;
+  const auto is_of_a_word = [&](std::size_t at) {
+    return at < command.size() && (std::isalnum(static_cast<unsigned char>(command[at])) != 0 || command[at] == '_');
+  };
+  if (value.size() < 3 || in_lower_case(value) == "true") return false;
+  for (std::size_t at = command.find(value); at != std::string::npos; at = command.find(value, at + 1))
+    if ((at == 0 || !is_of_a_word(at - 1)) && !is_of_a_word(at + value.size())) return true;
+  return false;
 }
 
 bool is_place(const std::string& value) { return value.find('/') != std::string::npos || value.find('@') != std::string::npos; }

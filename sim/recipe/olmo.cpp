@@ -128,7 +128,7 @@ constexpr std::string_view kOlmoWithoutEffect =
     "device_train_batch_size device_train_grad_accum device_eval_batch_size eval_* evaluators evaluators.* data data.* max_grad_norm_ratio "
     "speed_monitor.* console_log_interval gen1_gc_interval time_limit extra_steps_after_cancel early_stopping_factor python_profiling "
     "torch_profiling fsdp.use_orig_params hf_datasets_cache_dir module_outputs_save_steps "
-    "nproc_per_node nnodes rdzv* node_rank master_* standalone ";
+    "nproc_per_node nnodes rdzv* rdzv_backend node_rank master_* standalone ";
 
 RecipeReading olmo_settings(const RecipeSource& source) {
   if (begins_as_yaml(source.text)) return {read_yaml(source.text, source.path), {}, {}};

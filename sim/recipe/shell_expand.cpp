@@ -295,7 +295,9 @@ void ShellScope::give_back(const Kept& kept) {
 }
 
 void ShellScope::set(const std::string& name, std::vector<std::string> values) {
-  if (!given.contains(name)) variables[name] = std::move(values);
+  if (given.contains(name)) return;
+  variables[name] = std::move(values);
+  expanded.erase(name);  // X=${X:-4} is no use of it
 }
 
 std::size_t end_of_placeholder(std::string_view text, std::size_t at) {

@@ -134,17 +134,29 @@ bool is_said(const Draft& draft, const Decided& one) {
 
 }  // namespace
 
+namespace {
+
+// `torch.distributed.launch --use_env train.py`: a script behind an option is what is started, unless the option takes files.
+bool takes_a_script(const std::string& before) {
+  constexpr std::string_view kStems[] = {"config", "plugin", "file", "path", "register", "name", "output", "comment"};
+  return is_value_of_launcher(before) &&
+         std::ranges::any_of(kStems, [&](std::string_view stem) { return before.find(stem) != std::string::npos; });
+}
+
+}  // namespace
+
 std::string started_program(const std::string& command) {
   constexpr std::string_view kFiles = "yaml yml json toml txt";
   const std::vector<std::string> words = plain_words(command);
   bool are_modules = false;  // `torchrun -m --nnodes 1 mine.train`
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (at > 0 && is_value_of_launcher(words[at - 1])) continue;
+    const bool is_script = word.ends_with(".py");
+    if (at > 0 && (is_script ? takes_a_script(words[at - 1]) : is_value_of_launcher(words[at - 1]))) continue;
     const bool is_next = at > 0 && (words[at - 1] == "-m" || words[at - 1] == "--module"), is_dotted = word.find('.') != std::string::npos;
     are_modules = are_modules || (is_next && word.starts_with("-"));
     const bool is_module = is_next || (are_modules && is_dotted && !has_name(kFiles, leaf_of(word)));
-    if (word.ends_with(".py") || (is_module && is_module_name(word))) return word;
+    if (is_script || (is_module && is_module_name(word))) return word;
   }
   return "";
 }

@@ -121,10 +121,10 @@ void tell_scales_of_base(Draft& draft) {
                                         "bnb_config_kwargs.bnb_4bit_use_double_quant"};
   const bool is_said = std::ranges::any_of(kSays, [&](std::string_view key) { return draft.said.contains(std::string(key)); });
   if (is_said || base_of(draft) != BaseFormat::Nf4 || is_of_llama_factory(draft) || is_of_axolotl(draft) || is_of_swift(draft)) return;
-  draft.lost.push_back(
-      {"bnb_4bit_use_double_quant",
-       "is not in the file: scales of packed weights stay in fp32 by themselves, half a bit more a weight than the plan has",
-       "mind memory"});
+  draft.lost.push_back({"bnb_4bit_use_double_quant",
+                        "is not in the file: scales of packed weights stay in fp32 unless the code packs them again, half a bit more a "
+                        "weight than the plan has",
+                        "mind memory"});
 }
 
 // LLaMA-Factory's freeze trains the last blocks and nothing else: no embedding, no head.

@@ -102,7 +102,7 @@ const std::string_view kTrainerWithoutEffect =
     "disable_tqdm "
     "skip_memory_metrics strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level "
     "average_tokens_across_devices include_* data_seed label_names use_ray ray_* "
-    "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
+    "master_port master_addr node_rank rdzv_* rdzv_backend use_env standalone max_restarts machine_rank main_process_ip main_process_port "
     "multi_gpu same_network num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
     "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* "
     "enable_tensorboard tensorboard_path print_loss completion_only_loss assistant_only_loss loss_watchdog_* "

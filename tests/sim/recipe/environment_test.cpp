@@ -59,7 +59,9 @@ TEST(Environment, AnExportedVariableThatNobodyKnowsIsTold) {
   };
   EXPECT_THAT(unknown_behind("export KEEP_LAYERS=4 MINE_MODE=fast\n"), HasSubstr("has KEEP_LAYERS=4, MINE_MODE=fast in the environment"));
   EXPECT_THAT(unknown_behind("KEEP_LAYERS=4 "), HasSubstr("has KEEP_LAYERS=4 in the environment"));
-  EXPECT_THAT(unknown_behind("export NVTE_NEWER=1\n"), HasSubstr("NVTE_NEWER=1"));  // of a library, and on no list
+  EXPECT_THAT(unknown_behind("export NVTE_NEWER=1\n"), HasSubstr("NVTE_NEWER=1"));                    // of a library, and on no list
+  EXPECT_THAT(unknown_behind("export KEEP_LAYERS=${KEEP_LAYERS:-4}\n"), HasSubstr("KEEP_LAYERS=4"));  // no use that the script has for it
+  EXPECT_THAT(unknown_behind("export KEEP=outw\n", " --run_name outward"), HasSubstr("KEEP=outw"));   // a word that stands in another
   EXPECT_THAT(unknown_behind("KEEP_LAYERS=4\n"), Not(HasSubstr("in the environment")));
   EXPECT_THAT(unknown_behind("export STEPS=9\n", " --max_steps $STEPS"), Not(HasSubstr("in the environment")));
   for (const std::string idle :

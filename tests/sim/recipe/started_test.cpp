@@ -17,6 +17,8 @@ TEST(Started, WhatALauncherHasInFrontIsNoScript) {
   EXPECT_EQ(started_program("torchrun --nproc_per_node 8 a/tune.py --config b.py"), "a/tune.py");
   EXPECT_EQ(started_program("accelerate launch --config_file x.yaml -m mine.tune --a 1"), "mine.tune");
   EXPECT_EQ(started_program("swift sft --model a"), "");
+  EXPECT_EQ(started_program("python -m torch.distributed.launch --nproc_per_node 8 --use_env a/tune.py --b 1"), "a/tune.py");
+  EXPECT_EQ(started_program("swift sft --external_plugins mine.py"), "");
 }
 
 TEST(Started, AScriptOfItsOwnIsNamedWithWhatTheLineLeavesToIt) {
