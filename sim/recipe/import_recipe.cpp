@@ -269,6 +269,10 @@ void refuse_other_machines(const std::string& path, const RecipeReading& reading
     throw InputError(path, {{where, problem, "give a recipe for GPUs"}});
   };
   const auto device = reading.environment.find("PJRT_DEVICE");
+  if (const std::vector<std::string> open = device == reading.environment.end() ? std::vector<std::string>{} : unknowns_in(device->second);
+      !open.empty())  // under a condition
+    throw InputError(path, {{"PJRT_DEVICE", fmt::format("follows from ${}, which the file alone does not say", open.front()),
+                             fmt::format("give --set {}=value", open.front())}});
   if (device != reading.environment.end() && device->second != "CUDA" && device->second != "GPU")
     refuse("PJRT_DEVICE", fmt::format("is {}: XLA on another machine", shown(device->second)));
   for (const auto& [name, value] : reading.environment)

@@ -212,6 +212,8 @@ constexpr Field kLightningFields[] = {
 constexpr LostSetting kLightningLost[] = {
     {"trainer.strategy.init_args.config", "a configuration of DeepSpeed's own: import that file"},
     {"trainer.strategy.init_args.ddp_comm_hook", "gradients that are encoded on their way"},
+    {"trainer.strategy.init_args.gradient_as_bucket_view", "gradients stay in their buckets: one copy of them less than the plan has"},
+    {"trainer.strategy.init_args.find_unused_parameters", "the host looks for unused weights before each backward: a little time"},
     {"trainer.strategy.init_args.model_averaging_period", "steps that ranks take alone; the plan's all meet"},
     {"trainer.strategy.init_args.mixed_precision trainer.plugins", "types of their own; the plan has those of the precision"},
     {"trainer.strategy.init_args.device_mesh", "ranks that share one copy of the weights; the plan has those of a node"},
@@ -230,8 +232,8 @@ constexpr std::string_view kLightningWithoutEffect =
     "trainer.inference_mode "
     "trainer.use_distributed_sampler trainer.reload_dataloaders_every_n_epochs trainer.default_root_dir trainer.barebones "
     "trainer.model_registry trainer.strategy.init_args.state_dict_type trainer.strategy.init_args.save_distributed_checkpoint "
-    "trainer.strategy.init_args.timeout trainer.strategy.init_args.find_unused_parameters "
-    "trainer.strategy.init_args.gradient_as_bucket_view trainer.strategy.init_args.static_graph trainer.strategy.init_args.start_method "
+    "trainer.strategy.init_args.timeout "
+    "trainer.strategy.init_args.static_graph trainer.strategy.init_args.start_method "
     "trainer.strategy.init_args.allgather_bucket_size trainer.strategy.init_args.logging_* trainer.strategy.init_args.use_orig_params "
     "lr_scheduler lr_scheduler.* ckpt_path weights_only data data.* config fit.* verbosity";
 
@@ -332,6 +334,8 @@ void settle_lightning(Draft& draft) {
     return draft.wrong.push_back(
         {"trainer.strategy", fmt::format("is {}: no plan is for it", name), "use DDP, FSDP, DeepSpeed or ModelParallelStrategy"});
   }
+  if (text_of(draft, "trainer.strategy.class_path", "auto").ends_with("unused_parameters_true"))
+    draft.lost.push_back({"trainer.strategy", "the host looks for unused weights before each backward", "mind a little time"});
   settle_devices(draft);
   settle_strategy(draft, *strategy);
   if (!draft.accumulation_steps) draft.accumulation_steps = 1;

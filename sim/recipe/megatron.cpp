@@ -172,13 +172,6 @@ std::vector<RecipeFile> megatron_files(const RecipeHead& head, const RecipeSetti
   return {{std::string(kMegatron.file), shell_text(head, settings, command)}};
 }
 
-std::string usual(const std::string& key) {
-  std::string name = leaf_of(key);
-  while (name.starts_with("-")) name.erase(0, 1);
-  std::replace(name.begin(), name.end(), '_', '-');
-  return name;
-}
-
 // What `megatron sft` and `megatron pt` of ms-swift have where the line says nothing (its Megatron-SWIFT parameters, 3.12).
 void take_defaults_of_swift(RecipeReading& reading) {
   const bool is_swift = std::ranges::any_of(std::initializer_list<std::string_view>{"megatron sft ", "megatron pt ", "megatron rlhf ",
@@ -190,12 +183,12 @@ void take_defaults_of_swift(RecipeReading& reading) {
       {"global-batch-size", "16"}, {"moe-token-dispatcher-type", "alltoall"}, {"recompute-granularity", "selective"}};
   constexpr Renaming kTypes[] = {{"torch-dtype", "bfloat16", "bf16", "true"}, {"torch-dtype", "float16", "fp16", "true"}};
   for (RecipeSetting& one : reading.settings)
-    if (has_name("model model-type", usual(one.key)))
+    if (has_name("model model-type", usual_argument(one.key)))
       one = {"model-name-or-path", one.value, one.key};  // the network is the one of --model
-    else if (const std::optional<RecipeSetting> type = renamed({usual(one.key), one.value}, kTypes))
+    else if (const std::optional<RecipeSetting> type = renamed({usual_argument(one.key), one.value}, kTypes))
       one = {type->key, type->value, one.key};
   for (const RecipeSetting& own : kUsual)
-    if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual(one.key) == own.key; }))
+    if (std::ranges::none_of(reading.settings, [&](const RecipeSetting& one) { return usual_argument(one.key) == own.key; }))
       reading.settings.push_back(own);
 }
 
@@ -228,12 +221,14 @@ void doubt_network_of_script(RecipeReading& reading) {
 // DeepSpeed's file, where it lies beside the script.
 void read_deepspeed_beside(const RecipeSource& source, RecipeReading& reading) {
   for (const RecipeSetting& one : reading.settings)
-    if (usual(one.key) == "deepspeed-config" && !reading.documents.contains(one.value))
+    if (usual_argument(one.key) == "deepspeed-config" && !reading.documents.contains(one.value))
       if (std::optional<std::string> text = script_beside(source.path, one.value)) reading.documents[one.value] = std::move(*text);
 }
 
 RecipeReading megatron_settings(const RecipeSource& source) {
-  const auto is_known = [&](const std::string& key) { return is_known_to(source.program, usual(key)) || key.starts_with("megatron_lm_"); };
+  const auto is_known = [&](const std::string& key) {
+    return is_known_to(source.program, usual_argument(key)) || key.starts_with("megatron_lm_");
+  };
   const bool is_command = source.text.find("--") != std::string::npos || source.text.find(".py ") != std::string::npos;
   const bool is_shell = (is_command && !begins_as_yaml(source.text)) || is_hydra_launch(source.text);
   RecipeReading reading = is_of_primus(source.text, "megatron") ? primus_of_megatron(source)
@@ -248,7 +243,7 @@ RecipeReading megatron_settings(const RecipeSource& source) {
   else if (is_of_accelerate_megatron(reading.settings))
     take_accelerate_megatron(reading);
   else
-    for (RecipeSetting& setting : reading.settings) setting.key = usual(setting.key);
+    take_usual_names(reading);
   doubt_network_of_script(reading);
   // Degrees first, and what is recomputed: others are read with them.
   std::stable_partition(reading.settings.begin(), reading.settings.end(), [](const RecipeSetting& one) {

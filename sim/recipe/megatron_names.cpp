@@ -106,6 +106,7 @@ constexpr LostSetting kLost[] = {
     {"scatter-gather-tensors-in-pipeline", "each tensor rank sends whole activations to the next stage; the plan's send a share each",
      "off"},
     {"ffn-dropout", "another dropout, within the feed-forward: a little time and memory", "but 0 0.0"},
+    {"gradient-as-bucket-view", "gradients are kept beside their buckets: one copy of them more than the plan has", "off"},
     {"sync-batch-comm", "the host waits behind each message between stages; the plan's goes on"},
     {"use-emha", "another kernel of attention; the plan has its software profile's"},
     {"trainer.deterministic", "deterministic kernels are slower than the plan's"},
@@ -171,7 +172,7 @@ const std::string_view kMegatronWithoutEffect =
     "rerun-* error-injection-* result-rejected-* phase-transition-iterations decrease-batch-size-if-needed disable-loss-* z-loss "
     // start and processes
     "distributed-timeout-minutes distributed-timeout-seconds-after-init local-rank local_rank rank world-size "
-    "master-addr master-port node-rank rdzv-* rdzv_* "
+    "master-addr master-port node-rank rdzv-* rdzv-backend use-env "
     "max-restarts max_restarts tee role log-dir log_dir redirects standalone hostfile no-python run-path module master_addr master_port "
     "no-ssh no-ssh-check force-multi launcher launcher-args "
     "node_rank lazy-mpu-init "

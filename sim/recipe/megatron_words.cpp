@@ -13,6 +13,7 @@
 #include "sim/recipe/program.h"
 #include "sim/recipe/recomputed_stages.h"
 #include "sim/recipe/said_values.h"
+#include "sim/recipe/started.h"
 
 namespace sim {
 namespace {
@@ -261,7 +262,17 @@ void settle_attention_of_megatron(Draft& draft) {
                              "use transformer_engine for it"});
     take_attention("transformer-impl", AttentionWord::FusedSoftmax, draft);
   }
-  if (said(draft, "use-flash-attn") != nullptr) take_attention("use-flash-attn", AttentionWord::Flash2, draft);
+  const bool is_local = text_of(draft, "transformer-impl", "") == "local";
+  const bool is_of_core = is_local && said(draft, "use-legacy-models") == nullptr;  // whose local layers have that kernel alone
+  const bool is_newer = draft.said.contains("attention-backend") || draft.said.contains("use-mcore-models");
+  if (said(draft, "use-flash-attn") != nullptr && is_of_core)
+    draft.notes.push_back({"use-flash-attn",
+                           is_newer
+                               ? "layers of transformer-impl local have a kernel of their own in Megatron-Core: that is taken"
+                               : "is taken, as releases before Megatron-Core had it; its layers of transformer-impl local have a kernel of "
+                                 "their own",
+                           "use transformer_engine for it, or see which release it is"});
+  if (said(draft, "use-flash-attn") != nullptr && !(is_of_core && is_newer)) take_attention("use-flash-attn", AttentionWord::Flash2, draft);
   const bool is_split = said(draft, "no-masked-softmax-fusion") != nullptr || !flag_of(draft, "masked-softmax-fusion", true);
   if (is_split && attention_kernel(draft.plan, draft.plan.cluster.software) == AttentionKernel::FusedSoftmax)
     take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
@@ -341,6 +352,34 @@ void read_layer_graphs(const Value& v, Draft& d) {
 
 void read_step_graphs(const Value& v, Draft& d) {
   if (v.boolean()) d.plan.cuda_graphs = CudaGraphs::FullIteration;
+}
+
+std::string usual_argument(const std::string& key) {
+  std::string name = leaf_of(key);
+  while (name.starts_with("-")) name.erase(0, 1);
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+// Its own parser takes no name with underscores: a script that has them is of a program built on it. Quotes that another shell takes off are none of the list's.
+void take_usual_names(RecipeReading& reading) {
+  const bool is_script = !started_program(reading.command).empty() && first_named("of-swift", reading.settings) == nullptr;
+  std::string other;
+  for (RecipeSetting& setting : reading.settings) {
+    const std::string name = usual_argument(setting.key);
+    const Field* const field = field_of(kMegatron, name);
+    const bool is_size = field != nullptr && field->is_size;
+    if (is_script && is_size && setting.key.find('_') != std::string::npos) other = setting.key;
+    if (name == "moe-layer-freq") std::erase(setting.value, '\'');
+    setting.key = name;
+  }
+  if (other.empty()) return;
+  reading.unknown.push_back(
+      {"",
+       fmt::format("spells {}, which Megatron-LM's own parser refuses: it is of a program built on it, whose defaults "
+                   "may be others",
+                   other),
+       "see its code"});
 }
 
 }  // namespace sim

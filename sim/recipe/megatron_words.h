@@ -37,4 +37,7 @@ void read_layer_graphs(const Value& value, Draft& draft);
 void read_step_graphs(const Value& value, Draft& draft);
 void read_precision(const Value& value, Draft& draft);  // NeMo's one word
 
+std::string usual_argument(const std::string& key);  // "--num_layers" is num-layers
+void take_usual_names(RecipeReading& reading);       // and what names in another spelling tell
+
 }  // namespace sim

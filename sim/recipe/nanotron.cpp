@@ -328,7 +328,8 @@ constexpr LostSetting kNanotronLost[] = {
     {"lora.* s3_upload.* optimizer.optimizer_factory.name_of_groups", "work beside training"},
 };
 constexpr std::string_view kNanotronWithoutEffect =
-    "config-file config_file nnodes nproc_per_node nproc-per-node node_rank node-rank master_addr master_port rdzv* max_restarts tee role "
+    "config-file config_file nnodes nproc_per_node nproc-per-node node_rank node-rank master_addr master_port rdzv* rdzv_backend "
+    "rdzv-backend max_restarts tee role "
     "general.* checkpoints.* data.* data_stages.* logging.* lighteval.* profiler.* tokenizer.* metrics_logging.* s3_upload.* "
     "tokens.val_check_interval tokens.limit_val_batches tokens.limit_test_batches optimizer.weight_decay_exclude_named_params "
     "optimizer.finetuning model.init_method.* model.model_config.bos_token_id model.model_config.eos_token_id "

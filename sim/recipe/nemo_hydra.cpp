@@ -181,7 +181,7 @@ const std::string_view kHydraWithoutEffect =
     "model.nsys_profile.* model.data.* model.fp8* "
     "model.optim.sched.* model.gc_* use-scaled-init-method do-layer-norm-weight-decay pre-process post-process "
     "grad-allreduce-chunk-size-mb grad-div-ar-fusion resume-from-checkpoint "
-    "apex-transformer-log-level gradient-as-bucket-view mcore-gpt "
+    "apex-transformer-log-level mcore-gpt "
     "seq-len-interpolation-factor normalize-attention-scores reduce-amax contiguous-grad-buffer "
     "contiguous-param-buffer capturable megatron-legacy grad-sync-dtype attention-type get-attention-mask-from-fusion ";
 
@@ -201,7 +201,10 @@ RecipeSettings arguments_of_nemo_hydra(const RecipeSettings& settings) {
     arguments.push_back(!is_scaled && setting.key.starts_with("model.fp8") ? setting : argument_of_hydra(setting));
   const RecipeSetting* const optimizer = first_named("model.optim.name", settings);
   if (optimizer != nullptr && optimizer->value == "distributed_fused_adam" && first_named("model.optim.bucket_cap_mb", settings) == nullptr)
-    arguments.push_back({"bucket-cap-mb", "100", "", true});  // apex' own
+    arguments.push_back({"bucket-cap-mb", "100", "", true});                     // apex' own
+  const RecipeSetting* const type = first_named("trainer.precision", settings);  // off by itself (megatron_base_model.py)
+  if (type != nullptr && type->value.find("16") != std::string::npos && first_named("model.megatron_amp_O2", settings) == nullptr)
+    arguments.push_back({"megatron-amp-O2", "false", "", true});
   if (groups != nullptr && is_on(groups->value)) arguments.push_back({"group-query-attention", "true"});
   if (first_named("trainer.devices", settings) != nullptr && first_named("trainer.num_nodes", settings) == nullptr)
     arguments.push_back({"nnodes", "auto"});

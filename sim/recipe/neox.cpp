@@ -148,6 +148,9 @@ constexpr Field kOwnOfNeox[] = {
     {"attention-config", "", nullptr, only_said},
     {"scaled-upper-triang-masked-softmax-fusion", "", nullptr, flag_said},
     {"scaled-masked-softmax-fusion", "", nullptr, flag_said},
+    {"bias-gelu-fusion", "", nullptr, flag_said},
+    {"bias-dropout-fusion", "", nullptr, flag_said},
+    {"rmsnorm-fusion", "", nullptr, flag_said},
     {"optimizer.type", "", nullptr,
      [](const Value& v, Draft&) { v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory"); }},
 };
@@ -193,8 +196,7 @@ const std::vector<LostSetting> kNeoxLost = lost_of_neox();
 
 const std::string kNeoxWithoutEffect =
     std::string(kMegatronWithoutEffect) +
-    " bias-gelu-fusion rope-fusion layernorm-fusion "
-    "rmsnorm-fusion init-method output-layer-init-method use-bias-in-attn-linear use-bias-in-norms use-wandb "
+    " rope-fusion layernorm-fusion init-method output-layer-init-method use-bias-in-attn-linear use-bias-in-norms use-wandb "
     "wandb-* tensorboard-* log-* gas steps-per-print wall-clock-breakdown keep-last-n-checkpoints checkpoint-factor extra-save-iters "
     "zero-optimization.allgather-partitions zero-optimization.allgather-bucket-size "
     "zero-optimization.load-from-fp32-weights zero-optimization.elastic-checkpoint fp16.* bf16.* "
@@ -297,6 +299,15 @@ void settle_attention_of_neox(Draft& draft) {
                  draft);
 }
 
+// Off, unless the file says so (neox_args.py); one kernel of bias and activation is of GELU alone.
+void settle_kernels_of_neox(Draft& draft) {
+  SoftwareStack& stack = draft.plan.cluster.software;
+  const auto is_fused = [&](const char* key) { return said(draft, key) != nullptr; };
+  stack.fused_activation = is_fused("bias-gelu-fusion") && said(draft, "swiglu") == nullptr;
+  stack.fused_residual = is_fused("bias-dropout-fusion");
+  stack.unfused_rms_norm = !is_fused("rmsnorm-fusion");
+}
+
 void settle_neox(Draft& draft) {
   if (said(draft, "include") != nullptr)
     draft.unknown.push_back({"include", "starts on these devices alone; the plan has those of --devices", "give --devices to match"});
@@ -306,6 +317,7 @@ void settle_neox(Draft& draft) {
   draft.said.try_emplace("deepspeed", "true");  // whose stages need not be even
   settle_megatron(draft);
   settle_attention_of_neox(draft);
+  settle_kernels_of_neox(draft);
   settle_drives(draft);
   if (draft.plan.zero_stage < 3) return;
   draft.prefetched_elements =

@@ -117,6 +117,7 @@ constexpr LostSetting kOlmoLost[] = {
     {"model.clip_qkv", "queries, keys and values are clamped: a little time"},
     {"model.embedding_layer_norm model.scale_logits", "a norm or a factor more at the ends of the network"},
     {"model.moe_*", "experts; the plan has none of them"},
+    {"ddp.find_unused_params", "the host looks for unused weights before each backward: a little time"},
     {"softmax_auxiliary_loss auxiliary_loss_multiplier fused_loss", "another loss, or its kernel: a little time"},
 };
 constexpr std::string_view kOlmoWithoutEffect =
@@ -126,8 +127,8 @@ constexpr std::string_view kOlmoWithoutEffect =
     "sharded_checkpointer load_* restore_* reset_* new_style_checkpoints force_save_unsharded max_duration stop_at stop_after "
     "device_train_batch_size device_train_grad_accum device_eval_batch_size eval_* evaluators evaluators.* data data.* max_grad_norm_ratio "
     "speed_monitor.* console_log_interval gen1_gc_interval time_limit extra_steps_after_cancel early_stopping_factor python_profiling "
-    "torch_profiling fsdp.use_orig_params ddp.find_unused_params hf_datasets_cache_dir module_outputs_save_steps "
-    "nproc_per_node nnodes rdzv* node_rank master_* standalone ";
+    "torch_profiling fsdp.use_orig_params hf_datasets_cache_dir module_outputs_save_steps "
+    "nproc_per_node nnodes rdzv* rdzv_backend node_rank master_* standalone ";
 
 RecipeReading olmo_settings(const RecipeSource& source) {
   if (begins_as_yaml(source.text)) return {read_yaml(source.text, source.path), {}, {}};

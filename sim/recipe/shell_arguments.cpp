@@ -83,13 +83,17 @@ std::vector<std::string> unused_in(const std::string& text, const ShellScope& sc
   return names;
 }
 
-Texts environment_in(const ShellScope& scope) {
+Texts environment_in(const ShellScope& scope, const std::set<std::string>& in_front) {
   Texts found;
   for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "RANK", "CONFIG_FILE"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
+  const auto may_be_read = [&](const std::string& name) {
+    if (in_front.contains(name)) return may_count_in_environment(name);
+    if (!scope.exported.contains(name)) return false;
+    return sounds_in_environment(name) || (may_count_in_environment(name) && !scope.expanded.contains(name));
+  };
   for (const auto& [name, values] : scope.variables)
-    if (values.size() == 1 &&
-        (name.starts_with("NEURON_") || counts_in_environment(name) || (scope.exported.contains(name) && may_count_in_environment(name))))
+    if (values.size() == 1 && (name.starts_with("NEURON_") || counts_in_environment(name) || may_be_read(name)))
       found[name] = values.front();
   return found;
 }

@@ -1,6 +1,7 @@
 // Arguments of a script or of one of its functions: $1 to $9 and beyond, as they are set, shifted and taken apart.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,7 @@ std::string place_of_options(const ShellScope& scope);  // of getopts; "": it wa
 // ARGS=(--a 1), MORE="--b 2": of a text that only another script uses, as one command.
 std::vector<std::string> options_of_variables(const ShellScope& scope);
 std::vector<std::string> unused_in(const std::string& text, const ShellScope& scope);  // its variables that the text nowhere takes
-Texts environment_in(const ShellScope& scope);  // of a command: how many devices it has, and of which kind
+// Of a command: how many devices it has, of which kind, and what its code may read. `in_front`: names that stand in front of it.
+Texts environment_in(const ShellScope& scope, const std::set<std::string>& in_front);
 
 }  // namespace sim

@@ -148,7 +148,7 @@ class Expander {
       const std::string part = text.substr(begin, std::max<std::size_t>(at - begin, 1));
       at = begin + part.size();
       const bool is_name = is_name_character(part[0]) && std::isdigit(static_cast<unsigned char>(part[0])) == 0;
-      const std::vector<std::string>* const value = is_name ? scope_.find(part) : nullptr;
+      const std::vector<std::string>* const value = is_name ? scope_.take(part) : nullptr;
       if (std::isspace(static_cast<unsigned char>(part[0])) != 0) continue;
       formula += !is_name ? part : value == nullptr || value->empty() ? unknown_value(part) : value->front();
     }
@@ -205,7 +205,7 @@ class Expander {
   // ${LIST[2]}, ${BY_NAME[7b]} of `([7b]=32 [13b]=40)`. None: nothing stands there.
   std::optional<std::string> element(const std::string& name, const std::string& index) {
     if (const std::vector<std::string> open = unknowns_in(index); !open.empty()) return unknown_value(open.front());
-    const std::vector<std::string>* const values = scope_.find(name);
+    const std::vector<std::string>* const values = scope_.take(name);
     if (values == nullptr) return std::nullopt;
     const auto is_named = [&](const std::string& one) { return one.starts_with("[" + index + "]="); };
     if (const auto found = std::ranges::find_if(*values, is_named); found != values->end()) return found->substr(index.size() + 3);
@@ -216,7 +216,7 @@ class Expander {
   // ${!LIST[@]}: the numbers of its values; ${#LIST[@]}: how many they are. Whether it is one.
   bool put_counts(const std::string& inner) {
     if (!(inner.starts_with("!") || inner.starts_with("#")) || !(inner.ends_with("[@]") || inner.ends_with("[*]"))) return false;
-    const std::vector<std::string>* const values = scope_.find(inner.substr(1, inner.size() - 4));
+    const std::vector<std::string>* const values = scope_.take(inner.substr(1, inner.size() - 4));
     if (values == nullptr || std::ranges::any_of(*values, [](const std::string& one) { return one.starts_with("["); })) return false;
     std::vector<std::string> numbers;
     for (std::size_t at = 0; at < values->size(); ++at) numbers.push_back(std::to_string(at));
@@ -227,7 +227,7 @@ class Expander {
   void put_parameter(const std::string& name, const std::string& rest, bool is_whole_list) {
     if (name == "#") return put_value({std::to_string(arguments_of(scope_).size())}, false);
     if (name == "@" || name == "*") return put_value(arguments_of(scope_), true);
-    const std::vector<std::string>* const values = scope_.find(name);
+    const std::vector<std::string>* const values = scope_.take(name);
     const std::size_t width = rest.starts_with(":") && !rest.starts_with(":/") ? 2 : 1;
     const char operation = rest.empty() ? '\0' : rest[width - 1 < rest.size() ? width - 1 : 0];
     const bool has_value = values != nullptr && !values->empty() && (width == 1 || !values->front().empty());  // what is unset is empty
@@ -271,6 +271,11 @@ std::string joined(const std::vector<std::string>& fields) {
 
 }  // namespace
 
+const std::vector<std::string>* ShellScope::take(const std::string& name) {
+  expanded.insert(name);
+  return find(name);
+}
+
 const std::vector<std::string>* ShellScope::find(const std::string& name) const {
   const auto found = variables.find(name);
   return found == variables.end() ? nullptr : &found->second;
@@ -290,7 +295,9 @@ void ShellScope::give_back(const Kept& kept) {
 }
 
 void ShellScope::set(const std::string& name, std::vector<std::string> values) {
-  if (!given.contains(name)) variables[name] = std::move(values);
+  if (given.contains(name)) return;
+  variables[name] = std::move(values);
+  expanded.erase(name);  // X=${X:-4} is no use of it
 }
 
 std::size_t end_of_placeholder(std::string_view text, std::size_t at) {

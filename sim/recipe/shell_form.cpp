@@ -230,8 +230,11 @@ void note_open_ends(Candidate& chosen, const std::vector<std::string>& missing, 
   std::sort(open.begin(), open.end());
   open.erase(std::unique(open.begin(), open.end()), open.end());
   for (const std::string& name : open)
-    unknown.push_back({name, "is not set in the script, or under a condition alone: options that it holds are not read",
-                       sources + fmt::format("give --set {}='...'", name)});
+    if (name.starts_with("$("))
+      unknown.push_back({name, "is what a command prints: options among it are not read", "write them into the script"});
+    else
+      unknown.push_back({name, "is not set in the script, or under a condition alone: options that it holds are not read",
+                         sources + fmt::format("give --set {}='...'", name)});
 }
 
 // A value of several words is several: read back, they are one value again.

@@ -386,9 +386,8 @@ class ShellFollower : private ShellCommandCursor {
     if (starts_nothing(name)) return Verdict::Yes;
     for (std::size_t at = 1; at < words.size(); ++at)  // bash -c "...", srun "...": a command in a word
       if (holds_a_command(words[at]) && !takes_next(words[at - 1])) nested({words[at]});
-    const bool is_in_doubt = mode_ == Mode::InDoubt;
-    ShellCommand command{std::move(words),       is_in_doubt, is_in_doubt ? deciding_variable(why_, scope_) : "",
-                         environment_in(scope_), scope_.head, is_in_doubt ? why_ : ""};
+    ShellCommand command{std::move(words), mode_ == Mode::InDoubt, "", environment_in(scope_, named), scope_.head, ""};
+    if (command.is_in_doubt) command.decided_by = deciding_variable(why_, scope_), command.condition = why_;
     const auto is_again = [&](const ShellCommand& one) { return one.words == command.words && one.is_in_doubt == command.is_in_doubt; };
     if (rounds_ == 1 || std::ranges::none_of(script_.commands, is_again)) script_.commands.push_back(std::move(command));
     return Verdict::Yes;

@@ -46,6 +46,7 @@ struct ShellScope {
   const std::string& file;
   int depth = 0, statements = 0;
   std::set<std::string> exported{};  // names that another script sees
+  std::set<std::string> expanded{};  // names whose values stood in some word: the script itself has a use for them
   std::set<std::string> read{};      // names that a `read` fills: their values decide nothing that --set could
   std::string head{};                // of the job that is followed, where sbatch starts one
   // What a command prints, where its text says it: a function's echo, a document that cat shows. Nothing: it does not.
@@ -57,6 +58,7 @@ struct ShellScope {
   Kept kept(const std::set<std::string>& names) const;
   void give_back(const Kept& kept);
   const std::vector<std::string>* find(const std::string& name) const;
+  const std::vector<std::string>* take(const std::string& name);       // the same, for a word
   void set(const std::string& name, std::vector<std::string> values);  // given ones stay
 };
 

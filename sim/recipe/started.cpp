@@ -134,17 +134,29 @@ bool is_said(const Draft& draft, const Decided& one) {
 
 }  // namespace
 
+namespace {
+
+// `torch.distributed.launch --use_env train.py`: a script behind an option is what is started, unless the option takes files.
+bool takes_a_script(const std::string& before) {
+  constexpr std::string_view kStems[] = {"config", "plugin", "file", "path", "register", "name", "output", "comment"};
+  return is_value_of_launcher(before) &&
+         std::ranges::any_of(kStems, [&](std::string_view stem) { return before.find(stem) != std::string::npos; });
+}
+
+}  // namespace
+
 std::string started_program(const std::string& command) {
   constexpr std::string_view kFiles = "yaml yml json toml txt";
   const std::vector<std::string> words = plain_words(command);
   bool are_modules = false;  // `torchrun -m --nnodes 1 mine.train`
   for (std::size_t at = 0; at < words.size(); ++at) {
     const std::string& word = words[at];
-    if (at > 0 && is_value_of_launcher(words[at - 1])) continue;
+    const bool is_script = word.ends_with(".py");
+    if (at > 0 && (is_script ? takes_a_script(words[at - 1]) : is_value_of_launcher(words[at - 1]))) continue;
     const bool is_next = at > 0 && (words[at - 1] == "-m" || words[at - 1] == "--module"), is_dotted = word.find('.') != std::string::npos;
     are_modules = are_modules || (is_next && word.starts_with("-"));
     const bool is_module = is_next || (are_modules && is_dotted && !has_name(kFiles, leaf_of(word)));
-    if (word.ends_with(".py") || (is_module && is_module_name(word))) return word;
+    if (is_script || (is_module && is_module_name(word))) return word;
   }
   return "";
 }
@@ -164,10 +176,10 @@ std::string other_machine_of(const std::string& command) {
 
 namespace {
 
-// A file of Transformers, TRL, LLaMA-Factory, Axolotl, ms-swift or Oumi says the network, or the step, in their words.
+// By names that no other program has: LLaMA-Factory, Axolotl, ms-swift, Oumi. `model_name_or_path` is of everybody.
 bool names_its_program(const Draft& draft) {
-  constexpr std::string_view kTheirs[] = {"model_name_or_path", "config_name", "stage", "finetuning_type", "base_model",
-                                          "train_type",         "tuner_type",  "model", "model_type",      "model.model_name"};
+  constexpr std::string_view kTheirs[] = {"finetuning_type", "cutoff_len", "dist_config.name", "sequence_len", "train_type",
+                                          "tuner_type",      "swift",      "model.model_name"};
   return std::ranges::any_of(kTheirs, [&](std::string_view key) { return draft.said.contains(std::string(key)); });
 }
 
@@ -180,21 +192,16 @@ void tell_own_defaults(const Program& program, const std::string& command, Draft
   std::vector<std::string_view> open;
   for (const Decided& one : program.decided)
     if (!is_said(draft, one)) open.push_back(one.what);
-  if (open.empty()) return;
-  if (is_nobodys)
-    return draft.unknown.push_back(
-        {"",
-         fmt::format("has the Trainer's names without a program's: where it does not say {}, the code that reads it may; "
-                     "here {} has what the Trainer has by itself",
-                     fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
-         "see that code, and write them in the file"});
-  draft.unknown.push_back(
-      {"",
-       fmt::format("starts {}, which is none of {}'s own scripts: where the line does not say {}, its code may; here {} has "
-                   "what the program has by itself",
-                   script.empty() ? started : name_of_started(command), program.title, fmt::join(open, ", "),
-                   open.size() > 1 ? "each" : "it"),
-       "see its code, and write them on the line"});
+  const std::string name = script.empty() ? started : name_of_started(command);
+  const std::string whose = is_nobodys ? fmt::format("has {}'s names without a program's", program.title)
+                                       : fmt::format("starts {}, which is none of {}'s own scripts", name, program.title);
+  if (open.empty())
+    return draft.notes.push_back(
+        {"", whose + ": network, adapters and kernels are taken as the text has them, and its code may change them", "see its code"});
+  draft.unknown.push_back({"",
+                           fmt::format("{}: where it does not say {}, its code may; here {} has what the program has by itself", whose,
+                                       fmt::join(open, ", "), open.size() > 1 ? "each" : "it"),
+                           is_nobodys ? "see that code, and write them in the file" : "see its code, and write them on the line"});
 }
 
 }  // namespace sim

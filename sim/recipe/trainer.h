@@ -17,4 +17,12 @@ void read_loaded_type(const Value& value, Draft& draft);    // torch_dtype: of w
 void read_launched_type(const Value& value, Draft& draft);  // of accelerate's line
 void read_type_switch(const Value& value, Draft& draft);    // bf16, fp16
 
+// Whose names a text has, of the programs that take the Trainer's.
+bool is_of_axolotl(const Draft& draft);
+bool is_of_llama_factory(const Draft& draft);
+bool is_of_second_factory(const Draft& draft);
+bool is_of_swift(const Draft& draft);
+bool is_of_trl(const Draft& draft);
+bool is_of_deepspeed_chat(const Draft& draft);
+
 }  // namespace sim

@@ -14,6 +14,7 @@ constexpr LostSetting kLostOfTrainer[] = {
      "kernels of its own: less time and memory"},
     {"ddp_backend", "messages by another library; the plan's are NCCL's", "but nccl"},
     {"debug", "the host looks at what each module gives", "underflow_overflow ['underflow_overflow']"},
+    {"ddp_find_unused_parameters", "the host looks for unused weights before each backward: a little time"},
     {"half_precision_backend", "another mixed precision; the plan has PyTorch's", "apex cpu_amp"},
     {"disable_dropout", "no dropout, whatever the network says; the plan has the network's"},
     {"resize_token_embeddings_to_32x", "a vocabulary of whole 32s; the plan's is as --model says"},
@@ -58,7 +59,8 @@ constexpr Decided kDecidedByTrainer[] = {
     {"what is recomputed",
      "gradient_checkpointing disable_gradient_checkpointing enable_activation_checkpointing fsdp.activation_checkpointing"},
     {"the type", "bf16 fp16 fp8 tf32 pure_bf16 torch_dtype mixed_precision file.bf16.enabled file.fp16.enabled launch.mixed_precision"},
-    {"the steps that are accumulated", "gradient_accumulation_steps global_batch_size file.gradient_accumulation_steps"}};
+    {"the steps that are accumulated", "gradient_accumulation_steps global_batch_size file.gradient_accumulation_steps"},
+    {"the optimizer", "optim optim_bits use_muon use_galore use_badam use_apollo use_adam_mini file.optimizer.type"}};
 
 }  // namespace
 
@@ -94,13 +96,13 @@ const std::string_view kTrainerWithoutEffect =
     "is_qwen_derived_model lora_model_dir lora_task_type lora_fan_in_fan_out "
     "lora_on_cpu resume_from_checkpoint auto_resume_from_checkpoints ignore_data_skip "
     "gradient_checkpointing_kwargs gradient_checkpointing_kwargs.* truncation_strategy "
-    "ddp_timeout ddp_find_unused_parameters ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
+    "ddp_timeout ddp_broadcast_buffers ddp_static_graph local_rank deepspeed_multinode_launcher "
     "deepspeed_hostfile zero3_init_flag zero3_save_16bit_model fsdp.* fsdp.cpu_ram_efficient_loading fsdp.limit_all_gathers "
     "fsdp.transformer_layer_cls_to_wrap fsdp_config use_cache log_level* log_on_each_node "
     "disable_tqdm "
     "skip_memory_metrics strict plot_loss plots use_fast bf16_full_eval fp16_full_eval fp16_opt_level "
     "average_tokens_across_devices include_* data_seed label_names use_ray ray_* "
-    "master_port master_addr node_rank rdzv_* standalone max_restarts machine_rank main_process_ip main_process_port "
+    "master_port master_addr node_rank rdzv_* rdzv_backend use_env standalone max_restarts machine_rank main_process_ip main_process_port "
     "multi_gpu same_network num_cpu_threads_per_process hostfile no_local_rank enable_each_rank_log "
     "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* "
     "enable_tensorboard tensorboard_path print_loss completion_only_loss assistant_only_loss loss_watchdog_* "

@@ -7,6 +7,7 @@
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
 #include "sim/recipe/trainer.h"
+#include "sim/recipe/trainer_adapters.h"
 
 namespace sim {
 namespace {
@@ -14,15 +15,6 @@ namespace {
 constexpr std::int64_t kUsualTrainerBatch = 8, kUsualChatBatch = 16, kUsualChatLength = 512, kUsualCutoff = 2048, kOlderCutoff = 1024,
                        kUsualLength = 1024;
 
-bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
-bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
-bool is_of_second_factory(const Draft& draft) { return draft.said.contains("dist_config.name"); }
-bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
-bool is_of_trl(const Draft& draft) { return draft.said.contains("trl"); }
-bool is_of_deepspeed_chat(const Draft& draft) {
-  if (draft.said.contains("deepspeed_chat")) return true;
-  return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
-}
 bool is_true(const Draft& draft, const std::string& key) { return said(draft, key) != nullptr; }
 
 // The settings of another file; nobody is to be told that this program does not know them.
@@ -200,151 +192,6 @@ PrecisionPolicy policy_of(const TrainedTypes& types, Draft& draft, bool is_plain
   return policy.with(Numbers::Weights, Precision::Fp32);
 }
 
-// Product by product, as the networks of Transformers call them.
-struct TargetName {
-  std::string_view names;
-  AdapterTarget target;
-};
-constexpr TargetName kTargetNames[] = {
-    {"q_proj", AdapterTarget::Query},
-    {"k_proj", AdapterTarget::Key},
-    {"v_proj", AdapterTarget::Value},
-    {"qkv_proj query_key_value c_attn Wqkv", AdapterTarget::Joint},
-    {"o_proj dense out_proj", AdapterTarget::Output},
-    {"gate_proj w1", AdapterTarget::Gate},
-    {"up_proj w3 dense_h_to_4h fc1 c_fc", AdapterTarget::Up},
-    {"gate_up_proj", AdapterTarget::Wide},
-    {"down_proj w2 dense_4h_to_h fc2", AdapterTarget::Down},
-};
-
-Adapters with_all_targets(Adapters adapters, const ModelConfig& model) {
-  using enum AdapterTarget;
-  if (has_name("gpt2 gpt_neox falcon bloom mpt phi3", model.model_type))
-    adapters = adapters.on(Joint);
-  else
-    adapters = adapters.on(Query).on(Key).on(Value);
-  adapters = adapters.on(Output);
-  if (model.experts) return adapters;
-  if (model.model_type == "phi3") return adapters.on(Wide).on(Down);
-  return (model.gated_mlp ? adapters.on(Gate).on(Up) : adapters.on(Up)).on(Down);
-}
-
-// "[q_proj, self_attn.v_proj]", "q_proj,v_proj", or a pattern that ends with "(up|down|q)_proj".
-std::vector<std::string> named_targets(std::string text) {
-  const std::size_t end = text.find(")_proj"), begin = text.rfind('(', end);
-  const bool is_pattern = end != std::string::npos && begin != std::string::npos;
-  if (is_pattern) text = text.substr(begin + 1, end - begin - 1);
-  std::ranges::replace_if(
-      text, [](char c) { return std::string_view("[],'\"|").find(c) != std::string_view::npos; }, ' ');
-  std::vector<std::string> names = words_of(text);
-  for (std::string& name : names) {
-    for (const std::string_view before : {"self_attn.", "mlp."})
-      if (name.starts_with(before)) name.erase(0, before.size());
-    if (is_pattern) name += "_proj";
-  }
-  return names;
-}
-
-// Experts are no linear layers to PEFT; what stands beside them is.
-void tell_products_left_out(Draft& draft) {
-  if (draft.plan.model.experts)
-    draft.lost.push_back(
-        {"lora_target_modules",
-         "all linear layers are asked for: shared experts, dense blocks and routers among them; the plan's pairs are beside attention",
-         "mind their time and memory"});
-}
-
-Adapters with_targets(Adapters adapters, Draft& draft) {
-  std::string text = text_of(draft, "lora_target_modules", "");
-  if (is_true(draft, "lora_dim") && (text.empty() || text.find("layers") != std::string::npos))  // every product below that name
-    return with_all_targets(adapters, draft.plan.model);
-  const bool asks_for_all = has_name("all ALL all-linear all_linear", text) || is_true(draft, "lora_target_linear") ||
-                            (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft)));
-  if (asks_for_all) tell_products_left_out(draft);
-  if (asks_for_all && text.empty() && !is_true(draft, "lora_target_linear"))
-    draft.notes.push_back(
-        {"lora_target_modules", "is not in the file: all linear layers are taken, as this program has by itself now", "name them, if not"});
-  if (has_name("all ALL all-linear all_linear", text)) return with_all_targets(adapters, draft.plan.model);
-  if (text.empty() && (is_of_llama_factory(draft) || is_of_swift(draft))) return with_all_targets(adapters, draft.plan.model);
-  if (is_true(draft, "lora_target_linear")) adapters = with_all_targets(adapters, draft.plan.model);
-  if (text.empty() && is_true(draft, "lora_target_linear")) return adapters;
-  if (text.empty()) {
-    draft.notes.push_back(
-        {"lora_target_modules", "is not in the file: PEFT's usual ones are taken, q_proj and v_proj", "name them, if not"});
-    return adapters.on(AdapterTarget::Query).on(AdapterTarget::Value);
-  }
-  for (const std::string& name : named_targets(std::move(text))) {
-    const auto row = std::ranges::find_if(kTargetNames, [&](const TargetName& one) { return has_name(one.names, name); });
-    if (row != std::end(kTargetNames))
-      adapters = adapters.on(row->target);
-    else
-      draft.lost.push_back({"lora_target_modules", fmt::format("holds {}, which a plan has no word for", name), "mind what it trains"});
-  }
-  return adapters;
-}
-
-bool trains_adapters(const Draft& draft) {
-  const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", ""));
-  if (method == "full") return false;
-  if (is_true(draft, "lora_dim")) return is_true(draft, "only_optimize_lora");
-  if (is_of_axolotl(draft)) return is_on(method) || is_true(draft, "use_peft");
-  if (is_of_swift(draft) && method.empty()) return true;  // its default
-  return has_name("lora qlora", method) || is_true(draft, "use_peft") || (is_true(draft, "lora_r") && !draft.said.contains("use_peft"));
-}
-
-BaseFormat base_of(const Draft& draft) {
-  const double bits = number_of(draft, "quantization_bit", 16);
-  const bool four = is_true(draft, "load_in_4bit") || bits == 4, eight = is_true(draft, "load_in_8bit") || bits == 8;
-  return four ? BaseFormat::Nf4 : eight ? BaseFormat::Int8 : BaseFormat::Weights;
-}
-
-// LLaMA-Factory's freeze trains the last blocks and nothing else: no embedding, no head.
-void settle_frozen_parts(Draft& draft) {
-  ModelConfig& model = draft.plan.model;
-  const auto trained = static_cast<std::int64_t>(number_of(draft, "freeze_trainable_layers", 2));
-  if (trained < 1)
-    return draft.wrong.push_back({"freeze_trainable_layers",
-                                  fmt::format("is {}: trains the first blocks, and a plan freezes these", trained),
-                                  "use a number of the last blocks"});
-  if (text_of(draft, "freeze_trainable_modules", "all") != "all")
-    draft.lost.push_back({"freeze_trainable_modules", "of these blocks some modules alone are trained; the plan trains them whole",
-                          "mind that less is trained"});
-  model.frozen = FrozenParts{.first = std::max<std::int64_t>(0, model.layers - trained)}.with(FrozenPart::Head).with(FrozenPart::Embedding);
-}
-
-void settle_adapters(Draft& draft) {
-  const std::string method = text_of(draft, "finetuning_type", text_of(draft, "adapter", "full"));
-  if (method == "freeze") return settle_frozen_parts(draft);
-  if (is_on(method) && !has_name("full lora qlora", method))
-    return draft.wrong.push_back({"finetuning_type", method + ": no plan trains so", "use full, lora or freeze"});
-  if (!trains_adapters(draft)) {
-    if (is_of_axolotl(draft) && is_true(draft, "lora_r"))
-      draft.notes.push_back({"lora_r", "stands without an adapter, and trains no pairs: all weights are trained", "add adapter: lora"});
-    if (is_true(draft, "lora_dim"))
-      draft.lost.push_back(
-          {"lora_dim", "pairs are trained beside all weights; the plan trains these alone", "mind the pairs' time and memory"});
-    if (base_of(draft) != BaseFormat::Weights)
-      draft.wrong.push_back({"load_in_4bit", "weights of fewer bits are frozen, and the file names no adapters beside them",
-                             "use adapters, or weights of 16 bit"});
-    return;
-  }
-  Adapters adapters;
-  const bool by_peft = !is_of_llama_factory(draft) && !is_of_axolotl(draft) && !is_of_swift(draft);
-  adapters.rank = static_cast<std::int64_t>(number_of(draft, "lora_r", number_of(draft, "lora_dim", by_peft ? 16 : 8)));
-  if (!draft.said.contains("lora_r") && !draft.said.contains("lora_dim"))
-    draft.notes.push_back({"lora_r",
-                           fmt::format("is not in the file: a rank of {} is taken; a script of its own may have another", adapters.rank),
-                           "write it"});
-  const auto alpha = static_cast<std::int64_t>(number_of(draft, "lora_alpha",
-                                                         static_cast<double>(is_of_llama_factory(draft) ? 2 * adapters.rank
-                                                                             : is_of_swift(draft)       ? 32
-                                                                                                        : 0)));
-  adapters.alpha = alpha == adapters.rank ? 0 : alpha;
-  adapters.dropout = std::clamp(number_of(draft, "lora_dropout", is_of_swift(draft) ? 0.05 : 0), 0.0, 0.99);
-  adapters.base = base_of(draft);
-  draft.plan.model.adapters = with_targets(adapters, draft);
-}
-
 enum class ShardedBy : std::uint8_t { Nobody, DeepSpeed, Fsdp };
 
 // "full_shard auto_wrap offload", or true.
@@ -454,6 +301,16 @@ void tell_of_one_process(Draft& draft) {
 }
 
 }  // namespace
+
+bool is_of_axolotl(const Draft& draft) { return draft.said.contains("sequence_len"); }
+bool is_of_llama_factory(const Draft& draft) { return draft.said.contains("finetuning_type") || draft.said.contains("cutoff_len"); }
+bool is_of_second_factory(const Draft& draft) { return draft.said.contains("dist_config.name"); }
+bool is_of_swift(const Draft& draft) { return is_on(text_of(draft, "swift", "")); }
+bool is_of_trl(const Draft& draft) { return draft.said.contains("trl"); }
+bool is_of_deepspeed_chat(const Draft& draft) {
+  if (draft.said.contains("deepspeed_chat")) return true;
+  return draft.said.contains("zero_stage") && text_of(draft, "deepspeed", "") == "true" && !draft.said.contains("use_deepspeed");
+}
 
 void read_loaded_type(const Value& v, Draft&) {
   const std::string name = leaf_of(v.text());  // torch.bfloat16

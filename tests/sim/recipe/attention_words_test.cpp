@@ -52,6 +52,12 @@ TEST(AttentionWords, ArgumentsOfMegatron) {
   EXPECT_EQ(by_megatron("--no-masked-softmax-fusion").plan.attention, AttentionWord::AsTheProgram)
       << "a fused attention has no such kernel";
   EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn").plan.attention, AttentionWord::Flash2);
+  EXPECT_THAT(testing::text_of(by_megatron("--transformer-impl local --use-flash-attn").notes), HasSubstr("releases before Megatron-Core"));
+  const ImportedPlan core =
+      by_megatron("--transformer-impl local --use-flash-attn --attention-backend auto");  // whose local layers have one
+  EXPECT_EQ(core.plan.attention, AttentionWord::FusedSoftmax);
+  EXPECT_THAT(testing::text_of(core.notes), HasSubstr("a kernel of their own in Megatron-Core"));
+  EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn --use-legacy-models").plan.attention, AttentionWord::Flash2);
 }
 
 // The layers without Transformer Engine never ask for the backend.

@@ -83,6 +83,8 @@ TEST(ImportRecipe, AnotherMachineIsRefused) {
   const RecipeContext context{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
   EXPECT_THAT(testing::refusal_of("export PJRT_DEVICE=TPU\n" + line, context), HasSubstr("is TPU: XLA on another machine"));
   EXPECT_EQ(testing::imported("export PJRT_DEVICE=CUDA\n" + line, context).program, &kTrainer);
+  EXPECT_THAT(testing::refusal_of("if [ $BY_XLA -eq 1 ]; then export PJRT_DEVICE=TPU; fi\n" + line, context),
+              HasSubstr("--set BY_XLA=value"));
   EXPECT_THAT(testing::refusal_of("export NEURON_RT_EXEC_TIMEOUT=10\n" + line, context), HasSubstr("Neuron's XLA on another machine"));
 }
 

@@ -8,6 +8,7 @@ namespace sim {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 RecipeContext tiny_llama_on(std::int32_t devices) {
   return {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{devices})};
@@ -278,6 +279,32 @@ TEST(MegatronWords, BucketsOfDeepSpeedWithoutItsFile) {
       "deepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
       "--fp16 --zero-stage 2 --deepspeed --deepspeed_config elsewhere.json";
   EXPECT_EQ(testing::imported(line, tiny_llama_on(4)).plan.bucket_size, Bytes(1'000'000'000));
+}
+
+// Its parser takes hyphens: a script with underscores is of a program that is built on it.
+TEST(MegatronWords, AnotherSpellingIsAnotherPrograms) {
+  const auto told = [](const std::string& size) {
+    return testing::text_of(testing::imported("torchrun --nproc_per_node 8 --rdzv-backend c10d pretrain_gpt.py --bf16 " + size +
+                                                  " --seq-length 32 --micro-batch-size 1 --use-mine\n",
+                                              tiny_llama_on(8))
+                                .unknown);
+  };
+  EXPECT_THAT(told("--tensor_model_parallel_size 2"), HasSubstr("spells tensor_model_parallel_size"));
+  EXPECT_THAT(told("--tensor-model-parallel-size 2"), Not(HasSubstr("spells")));
+  EXPECT_THAT(told("--tensor-model-parallel-size 2"), Not(HasSubstr("rdzv")));
+  EXPECT_THAT(told("--tensor-model-parallel-size 2 $(cat more.args)"), HasSubstr("$(cat more.args): is what a command prints"));
+  const std::string swift = "NPROC_PER_NODE=8 megatron sft --load a --tensor_model_parallel_size 2 --micro_batch_size 1 --max_length 32\n";
+  EXPECT_THAT(testing::text_of(testing::imported(swift, tiny_llama_on(8)).unknown), Not(HasSubstr("spells")));
+}
+
+// As a line for another shell has it, which takes the quotes off.
+TEST(MegatronWords, QuotesAroundWhichBlocksHaveExperts) {
+  const std::string line =
+      "torchrun --nproc_per_node 8 pretrain_gpt.py --bf16 --num-layers 2 --hidden-size 64 --num-attention-heads 4 --seq-length 32 "
+      "--max-position-embeddings 32 --micro-batch-size 1 --num-experts 4 --moe-router-topk 2 --moe-layer-freq \"'([1]*2)'\"\n";
+  EXPECT_EQ(
+      testing::imported(line, {.model = std::nullopt, .cluster = tiny_llama_on(8).cluster, .vocabulary = 512}).plan.model.experts->experts,
+      4);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ namespace sim {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr std::string_view kBegin =
     "name: some_gpt\n"
@@ -163,6 +164,17 @@ TEST(NemoHydra, ALineThatSaysNothingAsksForItsFile) {
   const RecipeContext context{.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1}), .vocabulary = 1024};
   EXPECT_THAT(testing::refusal_of("for a in 1 2; do\n  tool --clock $a\n  python megatron_gpt_pretraining.py\ndone\n", context),
               HasSubstr("no size is"));
+}
+
+// model_config.megatron_amp_O2 is off by itself (megatron_base_model.py); a bucket is the gradients' own memory unless that is switched off.
+TEST(NemoHydra, WeightsBesideAutocastAreItsDefault) {
+  std::string text(kBegin);
+  text.erase(text.find("  megatron_amp_O2: True\n"), std::string("  megatron_amp_O2: True\n").size());
+  EXPECT_THAT(testing::text_of(by_file(text).lost), HasSubstr("beside autocast"));
+  text.replace(text.find("precision: bf16"), std::string("precision: bf16").size(), "precision: 32");
+  EXPECT_THAT(testing::text_of(by_file(text).lost), Not(HasSubstr("beside autocast")));
+  EXPECT_THAT(testing::text_of(by_nemo("  gradient_as_bucket_view: False\n").lost), HasSubstr("beside their buckets"));
+  EXPECT_THAT(testing::text_of(by_nemo("  gradient_as_bucket_view: True\n").lost), Not(HasSubstr("beside their buckets")));
 }
 
 }  // namespace

@@ -136,6 +136,20 @@ TEST(Neox, KindsOfAttention) {
   EXPECT_THAT(testing::text_of(mixed.lost), HasSubstr("attention-config"));
 }
 
+// neox_args.py: all of them are off by themselves; its kernel of bias and activation is of GELU.
+TEST(Neox, KernelsAreFusedWhereItIsAsked) {
+  const auto stack = [](const std::string& more) { return by_neox(more).plan.cluster.software; };
+  EXPECT_FALSE(stack("").fused_activation);
+  EXPECT_FALSE(stack("").fused_residual);
+  EXPECT_TRUE(stack("  \"bias_gelu_fusion\": true, \"bias-dropout-fusion\": true,\n").fused_activation);
+  EXPECT_TRUE(stack("  \"bias_gelu_fusion\": true, \"bias-dropout-fusion\": true,\n").fused_residual);
+  EXPECT_TRUE(stack("").unfused_rms_norm);
+  EXPECT_FALSE(stack("  \"rmsnorm_fusion\": true,\n").unfused_rms_norm);
+  const ImportedPlan gated = by_neox("  \"activation\": \"swiglu\", \"intermediate_size\": 192, \"bias_gelu_fusion\": true,\n");
+  EXPECT_FALSE(gated.plan.cluster.software.fused_activation);
+  EXPECT_EQ(testing::text_of(by_neox("  \"bias_gelu_fusion\": false,\n").lost), testing::text_of(by_neox("").lost));
+}
+
 // Experts stand in some blocks, by rules of its own.
 TEST(Neox, ExpertsAreRefused) {
   EXPECT_THAT(testing::refusal_of("{\"pipe_parallel_size\": 0, \"num_layers\": 2, \"hidden_size\": 64, \"num_attention_heads\": 4,\n"

@@ -17,15 +17,19 @@ TEST(Started, WhatALauncherHasInFrontIsNoScript) {
   EXPECT_EQ(started_program("torchrun --nproc_per_node 8 a/tune.py --config b.py"), "a/tune.py");
   EXPECT_EQ(started_program("accelerate launch --config_file x.yaml -m mine.tune --a 1"), "mine.tune");
   EXPECT_EQ(started_program("swift sft --model a"), "");
+  EXPECT_EQ(started_program("python -m torch.distributed.launch --nproc_per_node 8 --use_env a/tune.py --b 1"), "a/tune.py");
+  EXPECT_EQ(started_program("swift sft --external_plugins mine.py"), "");
 }
 
 TEST(Started, AScriptOfItsOwnIsNamedWithWhatTheLineLeavesToIt) {
   const std::string line = std::string("torchrun --nproc_per_node 8 tune.py") + std::string(kOfATuning);
   const std::string told = testing::text_of(testing::imported(line + "\n", beside_eight()).unknown);
   EXPECT_THAT(told, HasSubstr("starts tune.py, which is none of"));
-  EXPECT_THAT(told, HasSubstr("what is recomputed, the type, the steps that are accumulated"));
-  const std::string all = "--bf16 true --gradient_checkpointing true --gradient_accumulation_steps 1\n";
-  EXPECT_THAT(testing::text_of(testing::imported(line + all, beside_eight()).unknown), Not(HasSubstr("tune.py")));
+  EXPECT_THAT(told, HasSubstr("what is recomputed, the type, the steps that are accumulated, the optimizer"));
+  const std::string all = "--bf16 true --gradient_checkpointing true --gradient_accumulation_steps 1 --optim adamw_torch\n";
+  const ImportedPlan whole = testing::imported(line + all, beside_eight());
+  EXPECT_THAT(testing::text_of(whole.unknown), Not(HasSubstr("tune.py")));
+  EXPECT_THAT(testing::text_of(whole.notes), HasSubstr("starts tune.py"));  // its code may still wrap the network
 }
 
 TEST(Started, AFileOfNobodysIsNamedWithWhatItLeavesOpen) {
@@ -36,9 +40,11 @@ TEST(Started, AFileOfNobodysIsNamedWithWhatItLeavesOpen) {
             .unknown);
   };
   EXPECT_THAT(told("train_file: a.jsonl\n"),
-              HasSubstr("has the Trainer's names without a program's: where it does not say what is recomputed, the type"));
-  EXPECT_THAT(told("bf16: true\ngradient_checkpointing: true\ngradient_accumulation_steps: 2\n"), Not(HasSubstr("without a program's")));
-  EXPECT_THAT(told("model_name_or_path: a/b\n"), Not(HasSubstr("without a program's")));
+              HasSubstr("has Transformers Trainer's names without a program's: where it does not say what is recomputed, the type"));
+  EXPECT_THAT(told("bf16: true\ngradient_checkpointing: true\ngradient_accumulation_steps: 2\noptim: adamw_torch\n"),
+              Not(HasSubstr("without a program's")));
+  EXPECT_THAT(told("model_name_or_path: a/b\n"), HasSubstr("without a program's"));  // a name of everybody's
+  EXPECT_THAT(told("stage: sft\nfinetuning_type: full\ncutoff_len: 32\n"), Not(HasSubstr("without a program's")));
 }
 
 TEST(Started, TheFirstStepOfSafeRlhfIsATuning) {

@@ -327,7 +327,7 @@ TEST(TrainerSettle, RanksOfPairsWithoutAnAdapter) {
   EXPECT_TRUE(testing::imported(file + "lora: true\n", llama_for_yaml(8)).plan.model.adapters);
   const ImportedPlan without = testing::imported(file, llama_for_yaml(8));
   EXPECT_FALSE(without.plan.model.adapters);
-  EXPECT_THAT(testing::text_of(without.notes), HasSubstr("lora_r: stands without an adapter"));
+  EXPECT_THAT(testing::text_of(without.notes), HasSubstr("lora_r: stands without what asks for pairs"));
 }
 
 TEST(TrainerSettle, ATypeThatIsNeitherTrueNorFalseIsTold) {

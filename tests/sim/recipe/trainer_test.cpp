@@ -154,7 +154,8 @@ TEST(Trainer, TwoFilesThatContradictAreRefused) {
 TEST(Trainer, AFileOfAccelerateBesideItIsRead) {
   std::ofstream(testing::recipe_folder() + "/zero_two.yaml")
       << "distributed_type: DEEPSPEED\nnum_processes: 8\nmixed_precision: bf16\ndeepspeed_config:\n  zero_stage: 2\n";
-  const ImportedPlan read = tuned("accelerate launch --config_file zero_two.yaml --num_processes 4", "--gradient_checkpointing False", 4);
+  const ImportedPlan read =
+      tuned("accelerate launch --config_file zero_two.yaml --num_processes 4", "--gradient_checkpointing False --optim adamw_torch", 4);
   EXPECT_EQ(read.plan.zero_stage, 2);
   EXPECT_EQ(read.plan.mesh.data, 4);  // the command line's
   EXPECT_EQ(read.plan.num_microbatches(), 4);

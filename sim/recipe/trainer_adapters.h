@@ -1,0 +1,10 @@
+// What of the network the Trainer's programs train: pairs beside frozen products, the last blocks, or all.
+#pragma once
+
+#include "sim/recipe/draft.h"
+
+namespace sim {
+
+void settle_adapters(Draft& draft);
+
+}  // namespace sim
