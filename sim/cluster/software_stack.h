@@ -69,6 +69,7 @@ struct SoftwareStack {
   double reduce_bytes = 2, accumulate_bytes = 4;
   Seconds host_per_kernel{6e-6};         // time of the host to issue one
   Seconds host_per_module{};             // beside its kernels: to run attention or the feed-forward of a block once, eager, either pass
+  Seconds host_per_cut_module{};         // of tensor ranks, the same again where weights and what lies between modules are DTensors
   Seconds host_per_experts{};            // the same of a layer of experts: routing, permutations, exchanges
   Seconds host_per_tensor{};             // of an optimizer: a tensor that a rank steps, half in front of the norm, half behind it
   Seconds host_per_adapter{};            // of a product with a low-rank adapter: to run the module that wraps it, either pass

@@ -113,6 +113,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("product_workspaces", stack.product_workspaces, {0, 64});
   field("expert_workspaces", stack.expert_workspaces, {0, 64});
   field("host_per_module", stack.host_per_module);
+  field("host_per_cut_module", stack.host_per_cut_module);
   field("host_per_experts", stack.host_per_experts);
   field("host_per_tensor", stack.host_per_tensor);
   field("host_per_adapter", stack.host_per_adapter);

@@ -69,7 +69,7 @@ Seconds wait_between_nodes(const ParallelPlan& plan) {
 Seconds host_of_module(const ParallelPlan& plan) {
   const SoftwareStack& software = plan.cluster.software;
   const bool has_stages_apart = plan.mesh.pipeline > 1 && plan.mesh.ranks() > plan.cluster.hardware.devices_per_node;
-  return software.host_per_module + wait_between_nodes(plan) +
+  return software.host_per_module + wait_between_nodes(plan) + (plan.mesh.tensor > 1 ? software.host_per_cut_module : Seconds(0)) +
          (has_stages_apart ? plan.mesh.tensor * software.host_per_tensor_rank : Seconds(0));
 }
 

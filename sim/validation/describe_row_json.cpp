@@ -301,6 +301,8 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
   if (at.has("fused_linear_cross_entropy")) stack.loss_in_pieces = at.reader().boolean("fused_linear_cross_entropy", false);
   stack.compiled = at.flag("compiled", stack.compiled);
+  if (at.has("fused_activation")) stack.fused_activation = at.reader().boolean("fused_activation", false);
+  if (at.has("fused_rotary")) stack.fused_rotary = at.reader().boolean("fused_rotary", false);
   if (at.has("gradient_accumulation_fusion")) stack.fused_accumulation = at.reader().boolean("gradient_accumulation_fusion", false);
   stack.channels_first = at.reader().choice("memory_format", kMapLayouts, stack.channels_first ? 1 : 0) == 1;
   read_kernel_set(at.reader().text("kernels", ""));

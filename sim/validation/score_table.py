@@ -16,7 +16,7 @@ import marks
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES, README = ROOT / "docs" / "figures" / "accuracy.md", ROOT / "README.md"
-ROWS, CHECKS, MORE, *OTHERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json", "mlperf.json", "newcomers.json", "visitors.json"))
+ROWS, CHECKS, MORE, *OTHERS = (ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json", "mlperf.json", "newcomers.json", "visitors.json", "arrivals.json"))
 FIGURES_OF_TIME = (("step time: mean over sources of the mean error, %", "macro_mape"), ("the same over rows, %", "micro_mape"), ("median, %", "median"),
                    ("90th percentile, %", "percentile90"), ("bias, %", "bias"), ("rows in the 80 % interval, mean over sources, %", "interval_coverage"))
 

@@ -16,7 +16,7 @@ import published
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "docs" / "figures" / "words.md"
-ROWS = [ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json", "mlperf.json", "newcomers.json", "visitors.json")]
+ROWS = [ROOT / "profiles" / "published" / name for name in ("rows.json", "checks.json", "rows2.json", "words.json", "strangers.json", "mlperf.json", "newcomers.json", "visitors.json", "arrivals.json")]
 FIELDS = json.loads((ROOT / "sim" / "plan" / "plan.schema.json").read_text())["properties"]
 
 

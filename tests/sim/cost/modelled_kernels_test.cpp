@@ -250,6 +250,20 @@ TEST(ModelledKernels, HooksOfDeepSpeedsStageThreeTakeTheHost) {
   }
 }
 
+// torch.distributed.tensor wraps and unwraps what modules of a tensor rank read; a compiled block has traced it away.
+TEST(ModelledKernels, DTensorTakesTheHostOfEagerTensorRanks) {
+  ParallelPlan plan = a100_plan("torchtitan");
+  const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
+  const auto issue = [&](std::int32_t tensor) {
+    plan.mesh = {.data = 8 / tensor, .tensor = tensor};
+    return ModelledKernels(plan).issue(attention, {}).count();
+  };
+  EXPECT_NEAR(issue(2) - issue(1), 1.3e-3, 1e-9);
+  EXPECT_EQ(issue(8), issue(2)) << "however many ranks";
+  plan.cluster.software.compiled = true;
+  EXPECT_EQ(issue(8), issue(1));
+}
+
 TEST(ModelledKernels, TensorGroupsOverNodesMakeModulesWait) {
   ParallelPlan plan = a100_plan();
   plan.cluster.software.host_per_tensor_node = Seconds(1);

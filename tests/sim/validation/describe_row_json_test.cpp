@@ -49,6 +49,18 @@ TEST(DescribeRow, WordsThatThePlanHasAloneAreTaken) {
   EXPECT_GE(describe(row).plan.cluster.software.accumulate_bytes, 2);
 }
 
+// One program has both: GPTModelProvider of Megatron-Bridge for networks of Llama, and for those of Qwen.
+TEST(DescribeRow, FusedOperatorsAreTheRowsWhereItNamesThem) {
+  Json row = valid_row();
+  EXPECT_TRUE(describe(row).plan.cluster.software.fused_activation);
+  EXPECT_TRUE(describe(row).plan.cluster.software.fused_rotary);
+  row["plan"]["fused_activation"] = false;
+  EXPECT_FALSE(describe(row).plan.cluster.software.fused_activation);
+  EXPECT_TRUE(describe(row).plan.cluster.software.fused_rotary);
+  row["plan"]["fused_rotary"] = false;
+  EXPECT_FALSE(describe(row).plan.cluster.software.fused_rotary);
+}
+
 TEST(DescribeRow, AProgramMayFuseLayerNormAlone) {
   Json row = valid_row();
   row["plan"]["software"] = {{"framework", "fsdp1"}};
