@@ -52,11 +52,15 @@ TEST(MegatronWords, ExchangesGoAlongProductsWhereItIsAsked) {
 }
 
 TEST(MegatronWords, TypesOfRoutersAndOfTheStream) {
-  const auto read = [](const std::string& more) {
-    ModelConfig model = testing::tiny_llama();
-    model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
-    return testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 " + more,
-                             {.model = model, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})});
+  Cluster cluster = load_cluster("h100-80gb-sxm", DeviceCount{8});
+  cluster.software = load_software("megatron-core-2025");
+  const auto read = [&](const std::string& more) {
+    return testing::imported(
+        "python pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --max-position-embeddings 32 "
+        "--vocab-size 250 --bf16 --micro-batch-size 1 --global-batch-size 8 --num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 64 "
+        "--swiglu --disable-bias-linear --normalization RMSNorm --position-embedding-type rope --untie-embeddings-and-output-weights " +
+            more + "\n",
+        {.model = {}, .cluster = cluster});
   };
   const auto precision = [&](const std::string& more) { return to_text(read(more).plan.workload.precision); };
   EXPECT_EQ(precision(""), "bf16 gradients=fp32");
