@@ -56,6 +56,7 @@ constexpr std::array kOwnWords = std::to_array<OwnWord>({{"bucket_size", "", {"4
                                                          {"delay_head_wgrad", "schedule", {"1"}},
                                                          {"offload_modules", "recompute"},
                                                          {"offload_least", "recompute"},
+                                                         {"offload_blocks", "recompute"},
                                                          {"offload_share", "offload_optimizer"},
                                                          {"on_drive", "zero", {"none"}},
                                                          {"context_by_document", "context"},

@@ -56,6 +56,7 @@ constexpr Unsearched kUnsearched[] = {
      "a plan says it by hand: which modules fit beside computing is known when all else is; recomputation is searched, and `check` says "
      "what the device's memory would be without"},
     {"offload_least", "belongs to offload_modules"},
+    {"offload_blocks", "belongs to offload_modules"},
     {"on_drive",
      "a plan says it by hand: a step takes 9 times as long with states on drives, 13 with weights, too, and the host has room or has not"},
     {"offload_share",

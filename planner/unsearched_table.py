@@ -42,6 +42,7 @@ UNTRIED = {
     "order": "a plan of its own", "cut": "follows from the prices of layers", "partition_size": "trains without clipping", "credit_size": "belongs to partition_size",
     "weight_sync": "belongs to state_shards", "graph_scope": "belongs to cuda_graphs",  "kept_until": "belongs to reshard_ranks", "expert_loads": "is no choice",
     "delay_head_wgrad": "follows from the memory that is left", "offload_modules": "follows from the memory that is left", "offload_least": "belongs to offload_modules",
+    "offload_blocks": "belongs to offload_modules",
     "passes": "is one where nobody says another", "slices": "an axis: asked_table.py", "context_inner": "an axis: asked_table.py",
     "mtp_apart": "is of the network, which predicts further tokens in none of these questions", "context_by_document": "goes with samples of documents", "sync_batch_norm": "changes what is trained", "attention": "which kernels there are is known where the program runs",
 }

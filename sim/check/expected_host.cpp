@@ -59,6 +59,22 @@ Bytes StageWork::saved_by_experts() const {
                      {Module::MoeActivation, rows * (plan_.model.gated_mlp ? 2 : 1) * (form.expert_ffn / degree_of_experts())}});
 }
 
+// What the norm reads, what it puts out, and what both sides of the activation are.
+Bytes StageWork::saved_by_feed_forward(LayerIndex layer) const {
+  const ModelConfig& config = plan_.model;
+  const std::int64_t part = plan_.sequence_parallel ? plan_.mesh.tensor : 1, stream = tokens() / part * model_.config.hidden,
+                     inner = tokens() * sizes_of(config, layer.value() - 1).ffn / plan_.mesh.tensor;
+  Saved all{{Module::Mlp, stream}, {Module::Mlp, habits_of(plan_.cluster).keeps_gathered ? stream * part : stream}, {Module::Mlp, inner}};
+  if (config.gated_mlp || config.activation != Activation::Relu) all.emplace_back(Module::Mlp, inner * (config.gated_mlp ? 2 : 1));
+  return of_modules(all);
+}
+
+// Behind the first blocks of a chunk that the plan asks for.
+bool StageWork::stays(const TaskKey& forward) const {
+  const int first = std::max(1, plan_.layers(stage_, forward.chunk).begin.value());
+  return plan_.offload_blocks > 0 && forward.layer.value() >= first + plan_.offload_blocks;
+}
+
 // Of modules that the plan names, tensors that are large enough.
 Bytes StageWork::of_modules(const Saved& all) const {
   Bytes sum{};
@@ -69,9 +85,9 @@ Bytes StageWork::of_modules(const Saved& all) const {
 
 void StageWork::leave(TaskKey key, Half half) {
   if (plan_.offload_modules.none() || key.phase != Phase::Forward || !is_block(key.layer) || !is_reached(model_, key.layer)) return;
-  const bool is_plain = half == Half::FeedForward && !is_routed(key.layer);  // keeps all
-  const Bytes payload = is_plain ? Bytes{} : half == Half::Mixer ? saved_by_mixer(key.layer) : saved_by_experts();
-  if (payload == Bytes{} || comes_at_once(key)) return;
+  const bool is_plain = half == Half::FeedForward && !is_routed(key.layer);
+  const Bytes payload = is_plain ? saved_by_feed_forward(key.layer) : half == Half::Mixer ? saved_by_mixer(key.layer) : saved_by_experts();
+  if (payload == Bytes{} || comes_at_once(key) || stays(key)) return;
   key.sequence = segment_of(key.layer, half);
   key.operation = Operation::CopyToHost;
   left_[{{key.microbatch, key.slice}, key.layer, key.sequence}] = {add(key, payload, last_), payload};

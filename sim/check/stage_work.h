@@ -243,7 +243,8 @@ class StageWork {
   Bytes stream() const { return plan_.sequence_parallel ? hidden_ / std::int64_t{plan_.mesh.tensor} : hidden_; }
   // In fp32 where both the layer that makes it and the one that reads it are.
   Bytes stream_into(LayerIndex reader) const {
-    const bool wide = reader > LayerIndex(0) && is_wide(reader) && is_wide(LayerIndex(reader.value() - 1));
+    const bool is_kept_wide = plan_.workload.precision.of(WideKind::Stream) == Precision::Fp32;
+    const bool wide = reader > LayerIndex(0) && (is_kept_wide || (is_wide(reader) && is_wide(LayerIndex(reader.value() - 1))));
     if (plan_.model.mtp_apart && reader == model_.head()) return stream() * (1 + plan_.model.mtp_layers);  // one of each depth
     return wide ? stream() / element_.value() * kWide.value() : stream();
   }
@@ -276,6 +277,8 @@ class StageWork {
   bool comes_at_once(const TaskKey& forward) const;
   Bytes saved_by_mixer(LayerIndex layer) const;
   Bytes saved_by_experts() const;
+  Bytes saved_by_feed_forward(LayerIndex layer) const;
+  bool stays(const TaskKey& forward) const;
   Bytes of_modules(const Saved& all) const;
   void leave(TaskKey key, Half half);
   void come(TaskKey key, Half half);

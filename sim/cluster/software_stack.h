@@ -49,16 +49,18 @@ struct SoftwareStack {
   Seconds broadcast_start{};            // ZeRO-1: of a rank's broadcast of its new weights; zero: one gather for all
   bool zero1_all_reduce = false;        // ZeRO 1 and 2 sum whole gradients, then keep their part
   bool cached_fp8_weights = false;      // cast once a step, not for each microbatch
-  bool gathers_fp8 = false;             // under sequence parallelism operands are cast before they are gathered
-  bool masked_loss = false;             // of an encoder: the output head sees masked tokens alone
-  double dispatch_share = 0;            // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
-  bool balances_in_turn = false;        // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
-  bool recomputes_parts = true;         // of a block; false: all of it or nothing
-  bool repeats_blocks = false;          // full recomputation runs a block to its end, with the sum over tensor ranks and what follows it
-  bool early_stop = false;              // recomputation ends in front of its last product, whose output no backward reads
-  bool scales_when_used = false;        // fp8 scales are found by a pass over each tensor, not from steps before
-  double ring_overhead = 0;             // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
-  double attention_gain = 1;            // of the part's rate of a fused kernel, which grows with versions of its library
+  bool mixed_products =
+      false;  // a product reads 16 bit and puts out fp32 where it is asked to, and multiplies fp32 through TF32 (Transformer Engine)
+  bool gathers_fp8 = false;       // under sequence parallelism operands are cast before they are gathered
+  bool masked_loss = false;       // of an encoder: the output head sees masked tokens alone
+  double dispatch_share = 0;      // of the sold rate between nodes, where a token crosses to a node once; 0: a copy an expert
+  bool balances_in_turn = false;  // a balance that is forced deals tokens to experts in turn: those of a token are neighbors
+  bool recomputes_parts = true;   // of a block; false: all of it or nothing
+  bool repeats_blocks = false;    // full recomputation runs a block to its end, with the sum over tensor ranks and what follows it
+  bool early_stop = false;        // recomputation ends in front of its last product, whose output no backward reads
+  bool scales_when_used = false;  // fp8 scales are found by a pass over each tensor, not from steps before
+  double ring_overhead = 0;       // of ring attention over many ranks, beside the merging of partial results: causal blocks uneven
+  double attention_gain = 1;      // of the part's rate of a fused kernel, which grows with versions of its library
   bool fused_softmax = false, dropout = false, compiled = false;
   bool compiled_loss = false;        // the loss is compiled with the blocks
   std::string flash = "flash2";      // what "flash" means there

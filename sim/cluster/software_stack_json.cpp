@@ -124,6 +124,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("unpacks_by_operator", stack.unpacks_by_operator);
   field("channels_first", stack.channels_first);
   field("unfused_expert_bias", stack.unfused_expert_bias);
+  field("mixed_products", stack.mixed_products);
   field("newer_libraries", stack.newer_libraries);
   field("unfused_gate_limit", stack.unfused_gate_limit);
   field("unfused_rms_norm", stack.unfused_rms_norm);

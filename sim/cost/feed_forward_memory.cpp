@@ -19,6 +19,20 @@ bool holds_last_product(const ModelConfig& config, const ParallelPlan& plan) {
   return plan.recomputed_modules().has(Module::Op) && config.gated_mlp && !habits_of(plan.cluster).compiled;
 }
 
+Bytes bytes_of_routers(const ParallelPlan& plan) {
+  return bytes_per_element(plan.workload.precision.of(WideKind::Routers).value_or(Precision::Fp32));
+}
+
+// What a router reads, cast: forward alone, unless the product reads it as it is; backward beside its gradient.
+void cast_for_router(SegmentMemory& memory, std::int64_t numbers, const ParallelPlan& plan) {
+  const auto wide = plan.workload.precision.of(WideKind::Routers);
+  if (!wide) return;
+  const Bytes cast = bytes_per_element(*wide) * numbers;
+  const bool reads_narrow = plan.cluster.software.mixed_products && *wide == Precision::Fp32;
+  if (!reads_narrow) memory.forward_temporary = std::max(memory.forward_temporary, cast);
+  memory.backward_temporary = std::max(memory.backward_temporary, cast * std::int64_t{2});
+}
+
 }  // namespace
 
 void add_experts(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
@@ -32,14 +46,15 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   const auto rows = [&](std::int64_t each) {
     return size.element * static_cast<std::int64_t>(std::ceil(real(computed * form.topk) * load)) * each;
   };
-  const Bytes choices = (Bytes(std::int64_t{4} * 8) + size.statistic) * (routed * form.topk);
+  const Bytes score = std::max(size.statistic, bytes_of_routers(plan));
+  const Bytes choices = (Bytes(std::int64_t{4} * 8) + score) * (routed * form.topk);
   const SoftwareStack& habits = habits_of(plan.cluster);
   const std::int64_t ways = habits.weights_activation ? 1 : 2;  // out, and back
   const bool weights_apart = habits.weights_activation && !(habits.fused_activation && config.gated_mlp);
   const Modules copies =
       plan.sends_tokens() ? Modules() : Modules(Module::Op);  // by operators what crossed links is kept, and nothing else of experts
   memory.keep_normalized(size.normalized, size.keeps_first);
-  memory.keep({"router's scores and choices", size.statistic * (routed * form.experts) + choices});
+  memory.keep({"router's scores and choices", score * (routed * form.experts) + choices});
   if (size.keeps_first)
     memory.keep(
         {.tensor = "rows of experts", .bytes = size.read(rows(config.hidden)), .modules = copies, .saved_by = Module::ExpertProduct});
@@ -67,6 +82,7 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   if (!habits.keeps_masks && width >= config.hidden) memory.middle_temporary = rows(width + 1 - config.hidden);
   memory.weight_inputs = size.normalized + rows(config.hidden + width) + size.elements(shared);
   memory.output_gradients = rows(config.hidden + gates * width) + size.elements(gates * shared + config.hidden);
+  cast_for_router(memory, routed * config.hidden, plan);
 }
 
 // A split backward leaves the second product's input for the weight's gradient.
@@ -77,6 +93,7 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
   if (keeps_before_activation(config)) memory.keep({"first products", size.elements(gates * size.ffn), Module::Op, gated_share(config)});
   const bool keeps_activations = size.keeps_last || !keeps_before_activation(config);  // a relu's backward reads them, too
   if (keeps_activations) memory.keep({"activations", size.read(size.ffn), Module::Op});
+  for (Kept& tensor : memory.tensors) tensor.saved_by = Module::Mlp;
   if (config.ffn_dropout > 0 && habits_of(plan.cluster).keeps_masks)  // and what it leaves
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);

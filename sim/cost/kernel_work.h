@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "sim/cluster/hardware_profile.h"
@@ -22,10 +23,11 @@ struct KernelCall {
   double share = 1.0;
   // Of products: stays out of 8 bit, as heads and routers do; reads rows that tensor ranks have gathered, each of which may have cast its part.
   bool unscaled = false, gathered_rows = false;
-  double unscaled_share = 0;   // of a joint product that else is scaled: of what it puts out
-  bool adds_bias = false;      // of experts: behind it a bias is added to what each expert puts out
-  bool reruns_module = false;  // the first of those that a module recomputed by its name runs again
-  std::int64_t adapted = 0;    // the first of two products beside a frozen one: so many frozen products that a module of adapters wraps
+  std::optional<Precision> wide = {};  // of a router: what it multiplies in, where that is wider than what it reads
+  double unscaled_share = 0;           // of a joint product that else is scaled: of what it puts out
+  bool adds_bias = false;              // of experts: behind it a bias is added to what each expert puts out
+  bool reruns_module = false;          // the first of those that a module recomputed by its name runs again
+  std::int64_t adapted = 0;  // the first of two products beside a frozen one: so many frozen products that a module of adapters wraps
   // Of a convolution, which is the product of its implicit matrix: the operator, and what it moves; that product would read each place `area` times.
   const Operator* convolution = nullptr;
   Bytes moved{};

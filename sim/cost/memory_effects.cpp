@@ -96,8 +96,10 @@ MemoryEffects::MemoryEffects(const ModelGraph& model, const ParallelPlan& plan, 
   }
 }
 
-// What is between layers is in the plan's own precision.
-Bytes MemoryEffects::stream() const { return stream_in(LayerIndex::none()); }
+// What is between layers is in the plan's own precision, or wider.
+Bytes MemoryEffects::stream() const {
+  return stream_in(LayerIndex::none()) / plan_.bytes(Numbers::Activations).value() * plan_.bytes_of_stream().value();
+}
 
 MemoryEffects::Role MemoryEffects::role_of(const TaskKey& key) const {
   const LayerKind kind = model_.kind(key.layer);
@@ -228,6 +230,7 @@ void MemoryEffects::put_off(Writer& effect, const TaskKey& key) const {
 bool MemoryEffects::sends_inputs(const TaskKey& key) const {
   if (plan_.offload_modules.none() || key.phase != Phase::Forward || !key.layer.exists() || !is_block(key.layer)) return false;
   if (!key.microbatch.exists()) return true;
+  if (!plan_.sends_modules(key.layer)) return false;
   std::optional<NextBackwards>& known = next_backwards_[key.stage.position()];
   if (!known) known.emplace(plan_, key.stage);
   return !known->keeps(plan_, key.chunk, key.microbatch, key.layer);

@@ -51,7 +51,9 @@ class MemoryEffects {
   // Of a task whose steps are known; else null. What it takes and frees is the same as in `of`.
   std::optional<OperatorSteps> steps_of(const TaskKey& key) const;
   Bytes stream() const;  // what goes from segment to segment, of one rank and microbatch
-  Bytes stream_to(LayerIndex layer) const { return plan_.reads_full(layer) ? stream_in(layer) : stream(); }  // as it is handed to it
+  Bytes stream_to(LayerIndex layer) const {
+    return plan_.reads_full(layer) || layer == LayerIndex(0) ? stream_in(layer) : stream();
+  }  // as it is handed to it
   const GradientLifetime& gradients() const { return gradients_; }
 
  private:
@@ -64,16 +66,15 @@ class MemoryEffects {
     bool has_begin = false, has_end = false;  // of the core, in the order of a forward
     bool ends_layer = false;                  // in the order of a forward
     bool is_in_last_segment = false;
-    bool is_for_nobody = false;  // what it puts out, when it is made again
-    bool splits = false;         // its weights wait for a task of their own
-    bool is_again = false;       // its core is recomputed as a module, from what its norm put out
-    bool drops_input = false;    // by operators: the stream inside a block is made again, too
-    Bytes made_again{};          // by operators, when its backward begins
-    Bytes unread{};              // of the whole block, when that of its first segment ends
-    Bytes stream{}, hidden{};    // in its unit's precision: of this rank, of all tokens of a microbatch
-    Bytes came{};                // the stream as its layer reads it
-    Bytes cast_in{},
-        cast_out{};  // of a unit in full precision that reads here what others have, or hands on to them: its stream less theirs
+    bool is_for_nobody = false;   // what it puts out, when it is made again
+    bool splits = false;          // its weights wait for a task of their own
+    bool is_again = false;        // its core is recomputed as a module, from what its norm put out
+    bool drops_input = false;     // by operators: the stream inside a block is made again, too
+    Bytes made_again{};           // by operators, when its backward begins
+    Bytes unread{};               // of the whole block, when that of its first segment ends
+    Bytes stream{}, hidden{};     // in its unit's precision: of this rank, of all tokens of a microbatch
+    Bytes came{};                 // the stream as its layer reads it
+    Bytes cast_in{}, cast_out{};  // of a unit that reads here what has another type, or hands it on: its stream less that
     // Streams of further depths, which predictions that stand apart hand to the head: put out, and gradients of them that end with a layer's backward.
     Bytes further_out{}, further_back{};
     const ParallelPlan* plan;  // as its unit sees it

@@ -81,6 +81,7 @@ struct MemoryModel::State {
   Bytes input_on_host(LayerIndex layer) const {
     if (plan.offload_modules.none()) return effects.stream_to(layer);
     Bytes all{};
+    if (!plan.sends_modules(layer)) return all;
     for (const SegmentGraph& segment : model.layer(layer).segments) all += inputs_on_host(model, plan, segment);
     return all;
   }

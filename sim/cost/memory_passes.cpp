@@ -44,13 +44,13 @@ bool MemoryEffects::reads_message_that_stays(const TaskKey& key) const {
 
 // A block that is recomputed keeps its input as it came: what its forward reads of it lies beside that.
 bool MemoryEffects::casts_beside(const TaskKey& key) const {
-  return key.phase == Phase::Forward && is_block(key.layer) && stream_in(key.layer) > stream_to(key.layer) && forgets(key);
+  return key.phase == Phase::Forward && is_block(key.layer) && stream_in(key.layer) != stream_to(key.layer) && forgets(key);
 }
 
-// A unit in full precision casts what it reads, before all else; what it has put out, which lies beside it meanwhile, nobody reads of a block made again.
+// A unit in full precision casts what it reads, before all else, and any unit a wider stream; what it has put out, which lies beside it meanwhile, nobody reads of a block made again.
 void MemoryEffects::cast_forward(Writer& effect, const TaskKey& key, const Role& role) const {
   const bool again = key.phase == Phase::Recompute, begins_again = again && plan_.recomputes(key.layer, key.microbatch);
-  if (role.cast_in > Bytes{} && (!again || begins_again))
+  if (role.cast_in != Bytes{} && (!again || begins_again))
     effect.take(MemoryCategory::Activations, casts_beside(key) ? role.stream : role.cast_in);
   if (role.cast_out == Bytes{} || again) return;
   effect.free_at_end(MemoryCategory::Activations, role.cast_out);

@@ -226,10 +226,30 @@ Work ModelledKernels::product_in_parts(KernelCall call) const {
   return product(call) + product(wide);
 }
 
+// Operands are cast for it, and gradients back. A kernel that reads 16 bit and puts out fp32 needs no cast forward; backward it multiplies what was cast, through
+// TF32 (Megatron-Core, transformer/moe/moe_utils.py, RouterGatingLinearFunction; Transformer Engine, common/gemm/cublaslt_gemm.cu).
+Work ModelledKernels::wide_product(const KernelCall& call) const {
+  const double tokens = real(call.shape[0]), outputs = real(call.shape[1]), inputs = real(call.shape[2]);
+  const double narrow = clock_.element(), wide = real(bytes_per_element(*call.wide).value());
+  const bool mixes = plan_.cluster.software.mixed_products && *call.wide == Precision::Fp32;
+  if (mixes && call.kernel == Kernel::LinearForward)
+    return wide_clock_.product({tokens, outputs, inputs}) + clock_.bytes(tokens * outputs * (wide - narrow), 0);
+  KernelSetting setting = setting_;
+  setting.format = *call.wide == Precision::Fp64 ? NumberFormat::Fp64 : mixes ? NumberFormat::Tf32 : NumberFormat::Fp32;
+  const KernelClock clock(device_, plan_.cluster.software, setting);
+  const double stream = tokens * inputs, weights = outputs * inputs;
+  const Work casts = clock_.bytes((stream + weights) * (narrow + wide), 2);
+  if (call.kernel == Kernel::LinearForward) return clock.product({tokens, outputs, inputs}) + casts;
+  if (call.kernel == Kernel::LinearInputGradient) return clock.product({tokens, inputs, outputs}) + casts;
+  const Work gradient = clock.product({outputs, inputs, tokens}) + casts;
+  return accumulates_ ? gradient + operators_.accumulation(weights) : gradient;
+}
+
 Work ModelledKernels::product(const KernelCall& call) const {
   const double outputs = real(call.shape[1]), inputs = real(call.shape[2]);
   if (call.convolution != nullptr) return convolution(call);
   if (call.unscaled_share > 0) return product_in_parts(call);
+  if (call.wide) return wide_product(call);
   if (call.shape[3] > 0) return grouped(call);
   const double tokens = real(call.shape[0]), rows = call.gathered_rows && gathers_scaled(plan_) ? 1 / real(plan_.mesh.tensor) : 1;
   const auto product = [&](const MatrixShape& shape) { return clock_of(call).product(shape); };

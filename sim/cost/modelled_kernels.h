@@ -37,6 +37,7 @@ class ModelledKernels {
   const KernelClock& clock_of(const KernelCall& call) const { return call.unscaled ? wide_clock_ : clock_; }
   Work product(const KernelCall& call) const;
   Work product_in_parts(KernelCall call) const;
+  Work wide_product(const KernelCall& call) const;
   Work grouped(const KernelCall& call) const;
   Work convolution(const KernelCall& call) const;
   Work attention(const KernelCall& call) const;

@@ -8,6 +8,7 @@
 #include "sim/clock/expert_load.h"
 #include "sim/clock/operator_clock.h"
 #include "sim/cost/adapter_memory.h"
+#include "sim/cost/cast_kernels.h"
 #include "sim/cost/head_widths.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/map_operators.h"
@@ -64,7 +65,6 @@ class Writer {
   void cut_loss(const Operator& op, const Parts& parts);
   LocalShape local(const Operator& op) const;
   void product(Kernel kernel, const Operator& op);
-  void unpack(double weights);
   void dequantize(const Operator& op, Pass pass);
   LocalShape of_experts(const Operator& op, LocalShape shape) const;
   void permutation(const LocalShape& at, Pass pass);
@@ -150,6 +150,7 @@ void Writer::product(Kernel kernel, const Operator& op) {
                     .shape = {at.tokens, at.outputs, at.inputs, at.products},
                     .unscaled = op.unscaled,
                     .gathered_rows = kernel != Kernel::LinearWeightGradient && op.experts == 0 && op.split == behind_gather,
+                    .wide = is_router(op) ? plan_.workload.precision.of(WideKind::Routers) : std::nullopt,
                     .unscaled_share = real(op.unscaled_outputs) / real(op.outputs),
                     .adds_bias = op.experts > 0 && op.bias && op.split == TensorSplit::Columns && kernel != Kernel::LinearWeightGradient,
                     .adapted = is_adapter ? op.outputs / model_.config.adapters->rank : 0});
@@ -168,16 +169,6 @@ void Writer::beside_adapter(const Operator& op) {
   if (op.adapter == AdapterPart::Dropout) add(Kernel::Copy, {at.tokens * at.outputs * kWide});
 }
 
-// Words of eight numbers are shifted, cast, masked, and what is left of their zeros is scaled: an operator of PyTorch each (AutoGPTQ, nn_modules/qlinear/
-// qlinear_cuda_old.py, forward). Bytes of a number, read and written. Those that spread words, zeros or scales over more numbers walk tensors that are not
-// contiguous, as positions of transposed heads do: these took 25.5 and 33 passes of an H200, of 10 and 15 counted.
-void Writer::unpack(double weights) {
-  constexpr double kWalking = (25.5 + 33) / (10 + 15);
-  constexpr double kShift = 0.5 + 4, kCast = 4 + 1, kMask = 1 + 1, kDifference = 1 + 1, kProduct = 1 + 2;
-  constexpr double kOperators[] = {kShift * kWalking, kCast, kMask, kDifference * kWalking, kProduct * kWalking};
-  for (const double bytes : kOperators) add(Kernel::Copy, {std::llround(bytes * weights / 2)});
-}
-
 // 16 bit are made of a quantized weight for each use of it, at half the rate of a copy: 4,096 x 14,336 of nf4 (bitsandbytes 0.50) take 2.4 passes of 16 bit, of
 // GPTQ (dequant_kernel_248 of GPTQModel) 2.7, in place of 1.26 (H200). What operators unpacked in the forward waits for the backward.
 void Writer::dequantize(const Operator& op, Pass pass) {
@@ -187,7 +178,7 @@ void Writer::dequantize(const Operator& op, Pass pass) {
   if (!is_quantized || reads_frozen_as_kept(plan_)) return;
   const LocalShape at = local(op);
   const double weights = at.weights();
-  if (unpacks_by_operator(plan_)) return pass == Pass::Forward ? unpack(weights) : void();
+  if (unpacks_by_operator(plan_)) return pass == Pass::Forward ? add_all(unpacking(weights)) : void();
   add(Kernel::Copy, {std::llround(kUnpacking * weights * (base_bytes(plan_.model.adapters->base, of_weights) + of_weights) /
                                   2)});  // a copy reads and writes
 }
@@ -316,6 +307,7 @@ void Writer::index_backward(const Operator& op) {
 void Writer::whole_forward(const Operator& op) {
   if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
+  add_all(beside_stream(op, at.tokens * op.outputs, plan_, Pass::Forward));
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
@@ -326,7 +318,7 @@ void Writer::whole_forward(const Operator& op) {
       beside_adapter(op);
       if (op.adapter == AdapterPart::Up) add(Kernel::ResidualForward, {at.tokens, at.outputs});  // to what the frozen product put out
       return;
-    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs}, width_of_scores(plan_));
     case OperatorKind::Permutation: return permutation(at, Pass::Forward);
     case OperatorKind::Rotary:
       if (!op.gathered) join_latent();
@@ -393,6 +385,7 @@ void Writer::again(const Operator& op) {
 void Writer::backward(const Operator& op, const Parts& parts) {
   if (is_of_maps(op)) return add_all(map_backward(op, plan_, halves_of(op, parts)));
   const LocalShape at = local(op);
+  add_all(beside_stream(op, at.tokens * op.outputs, plan_, Pass::Backward));
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return ends_here(op) ? void() : add(Kernel::NormBackward, {at.tokens, at.outputs});
@@ -405,7 +398,7 @@ void Writer::backward(const Operator& op, const Parts& parts) {
         add(Kernel::ResidualForward, {at.tokens, at.inputs});  // to the frozen product's
       if (!is_put_off(op)) weight_gradient(op);
       return;
-    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs});
+    case OperatorKind::Routing: return add(Kernel::Routing, {at.tokens, at.outputs}, width_of_scores(plan_));
     case OperatorKind::Permutation: return permutation(at, Pass::Backward);
     case OperatorKind::Rotary:
       if (!op.gathered) join_latent();

@@ -79,4 +79,10 @@ void leave_unscaled(ModelGraph& model, ProductParts parts) {
   for (LayerIndex layer(1); layer <= model.head(); ++layer) leave_unscaled(model.layers[layer.position()], parts);
 }
 
+void scale_head(ModelGraph& model) {
+  for (SegmentGraph& segment : model.layers[model.head().position()].segments)
+    for (Operator& op : segment.operators)
+      if (op.name == "projection") op.unscaled = false;
+}
+
 }  // namespace sim

@@ -37,5 +37,6 @@ std::optional<ProductParts> parse_product_parts(std::string_view text);  // noth
 struct ModelGraph;
 void leave_unscaled(ModelGraph& model,
                     ProductParts parts);  // marks operators of blocks, those that predict further tokens among them, and weights
+void scale_head(ModelGraph& model);       // its product, too
 
 }  // namespace sim

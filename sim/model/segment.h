@@ -97,7 +97,7 @@ constexpr Modules operator|(Module a, Module b) { return Modules(a) | Modules(b)
 inline constexpr Modules kRecomputed = Module::CoreAttention | Module::MlaUpProjection | Module::Mlp | Module::Moe | Module::MoeActivation |
                                        Module::LayerNorm | Module::SharedExperts | Module::Op;
 inline constexpr Modules kSentToHost = Module::AttentionNorm | Module::QkvProduct | Module::CoreAttention | Module::AttentionProjection |
-                                       Module::MlpNorm | Module::ExpertProduct | Module::MoeActivation;
+                                       Module::MlpNorm | Module::ExpertProduct | Module::MoeActivation | Module::Mlp;
 std::vector<std::string_view> names_of(Modules modules);
 std::optional<Module> module_named(std::string_view name);
 
@@ -147,6 +147,8 @@ struct Operator {
   Tokens keys_of = Tokens::All;  // attention: whose keys it reads; `keys` of its columns have rows for these
   bool operator==(const Operator&) const = default;
 };
+
+inline bool is_router(const Operator& op) { return op.kind == OperatorKind::Linear && op.routes; }
 
 // Named by itself where it runs by itself. Parts that run together are named as the one of them that is no side, or as the segment where it is several.
 struct SegmentPart {

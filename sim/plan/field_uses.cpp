@@ -58,6 +58,7 @@ constexpr std::array kUses = std::to_array<Use>({
     {"offload_activations", [](const Plan& plan) { return plan.recompute == Recompute::Full; }},
     {"offload_modules", [](const Plan& plan) { return plan.recompute != Recompute::Full; }},
     {"offload_least", [](const Plan& plan) { return !plan.offload_modules.none(); }},
+    {"offload_blocks", [](const Plan& plan) { return !plan.offload_modules.none(); }},
     {"delay_head_wgrad", has_stages},
 });
 

@@ -151,6 +151,7 @@ StageIndex ParallelPlan::reader_stage() const {
 ModelGraph make_model_graph(const ModelConfig& model, VocabularyMultiple multiple, const PrecisionPolicy& precision) {
   ModelGraph graph = make_model_graph(model, multiple);
   leave_unscaled(graph, precision.unscaled_parts());
+  if (precision.scales_head()) scale_head(graph);
   if (precision.full_blocks().empty() && precision.unscaled_blocks().empty()) return graph;
   const std::int64_t blocks = graph.num_blocks();
   std::vector<int> parts;  // of a unit in full precision: whether its neighbours are, too
@@ -201,6 +202,11 @@ bool ParallelPlan::recomputes(LayerIndex layer, MicrobatchIndex microbatch) cons
   if (!is_inner || recompute != Recompute::Full) return false;
   if (recompute_scope.but_last && microbatch.value() == num_microbatches() - 1) return false;
   return recompute_scope.holds_for_block(block_in_part(*this, layer), site(virtual_stage(layer)).stage);
+}
+
+bool ParallelPlan::sends_modules(LayerIndex layer) const {
+  const bool is_block = LayerIndex(0) < layer && layer < head();
+  return !offload_modules.none() && is_block && (offload_blocks == 0 || block_in_part(*this, layer) < offload_blocks);
 }
 
 bool ParallelPlan::makes_input_again(LayerIndex layer, MicrobatchIndex microbatch) const {

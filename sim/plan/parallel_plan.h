@@ -205,6 +205,7 @@ struct ParallelPlan {
   // Of blocks that are not recomputed as a whole, the inputs of these do (Megatron-Core's fine-grained offloading): tensors of so many elements or more.
   Modules offload_modules{};
   std::int64_t offload_least = 1 << 20;
+  std::int32_t offload_blocks = 0;  // so many, the first of each chunk; 0: all (Megatron-Core's cpu_offloading_num_layers)
   // Of so many microbatches the gradients of the head's weights wait until the stage has gone backward through all (Megatron-Core's
   // defer_embedding_wgrad_compute and wgrad_deferral_limit)
   std::int32_t delay_head_wgrad = 0;
@@ -239,6 +240,7 @@ struct ParallelPlan {
   bool makes_input_again(LayerIndex layer, MicrobatchIndex microbatch) const;  // blocks before it are computed again together with it
   bool recomputes_scores() const { return recompute == Recompute::Selective && recompute_scope.modules.none(); }
   Modules recomputed_modules() const { return recompute == Recompute::Selective ? recompute_scope.modules : Modules(); }
+  bool sends_modules(LayerIndex layer) const;                                            // to the host
   bool keeps_on_host() const { return offload_activations || !offload_modules.none(); }  // what backward reads
   bool delays_weights(LayerIndex layer) const { return delay_head_wgrad > 0 && layer == head(); }
   bool delays_weights(LayerIndex layer, MicrobatchIndex microbatch) const {
@@ -271,9 +273,13 @@ struct ParallelPlan {
   bool is_apart(LayerIndex layer) const { return is_full(layer) || is_unscaled(layer); }  // in a precision of its own
   // What goes from one full unit to the next is in full precision, too: there nothing is cast.
   bool reads_full(LayerIndex layer) const { return layer.value() > 0 && is_full(layer) && is_full(LayerIndex(layer.value() - 1)); }
-  Bytes bytes_into(LayerIndex layer) const {
-    return reads_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(Numbers::Activations);
-  }  // of its input
+  Bytes bytes_into(LayerIndex layer) const {  // of its input
+    return reads_full(layer) ? bytes_per_element(Precision::Fp32) : layer.value() > 0 ? bytes_of_stream() : bytes(Numbers::Activations);
+  }
+  Bytes bytes_of_stream() const {  // as blocks in no precision of their own hand it on
+    const PrecisionPolicy& policy = workload.precision;
+    return bytes_per_element(policy.of(WideKind::Stream).value_or(policy.of(Numbers::Activations)));
+  }
   PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
   Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(model.inner_layers()) + 1); }

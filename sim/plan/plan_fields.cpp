@@ -125,7 +125,8 @@ constexpr FieldAccess kPrecision{
         "those history=16 (steps of delayed scales) and unscaled=fp32 (the rest), and "
         "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
         "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32; without "
-        "scales: blocks:0,31=bf16 products:attention,keys,mlp,experts=bf16 (some of them)"};
+        "scales: blocks:0,31=bf16 products:attention,keys,mlp,experts=bf16 (some of them), with them head=fp8; wider than their blocks: "
+        "stream=fp32 routers=fp64"};
 constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
                                       .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
                                       .set = set_recompute_scope,
@@ -135,7 +136,7 @@ constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
 constexpr FieldAccess kOffloadModules{.kind = FieldKind::Text,
                                       .get = [](const Plan& plan) -> FieldValue { return to_text(plan.offload_modules); },
                                       .set = set_offload_modules,
-                                      .grammar = "core_attn,attn_proj; of attn_norm, qkv_linear, mlp_norm, expert_fc1, moe_act, too"};
+                                      .grammar = "core_attn,attn_proj; of attn_norm, qkv_linear, mlp_norm, expert_fc1, moe_act, mlp, too"};
 constexpr FieldAccess kGraphScope{.kind = FieldKind::Text,
                                   .get = [](const Plan& plan) -> FieldValue { return to_text(plan.graph_scope); },
                                   .set = set_graph_scope,
@@ -318,6 +319,8 @@ constexpr std::array kFields = std::to_array<PlanField>({
      Layout, kOffloadModules},
     {"offload_least", "/offload_least", "least on the host", "of inputs of modules: smaller tensors, in elements, stay on the device (Megatron: --min-offloaded-tensor-size)",
      Layout, at<&Plan::offload_least>(), {0, 1e15}},
+    {"offload_blocks", "/offload_blocks", "blocks whose modules wait on the host", "of each chunk the first so many send inputs of modules to the host; 0: all (Megatron: --cpu-offloading-num-layers)",
+     Layout, at<&Plan::offload_blocks>(), {0, 1e6}},
     {"learning_rate", "/training/learning_rate", "learning rate", "at its highest",
      Training, at<&Plan::training, &Settings::learning_rate>(), kRate, always, false, false, nullptr, true},
     {"minimum_learning_rate", "/training/minimum_learning_rate", "least learning rate", "after decay_steps",

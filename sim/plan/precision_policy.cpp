@@ -68,9 +68,10 @@ void read_stated(const std::string& word, Stated& stated, std::vector<Violation>
   const auto what = position_named<Numbers>(word.substr(0, sign), kNumbersNames);
   const auto kept = sign == std::string::npos ? std::nullopt : position_named<Precision>(word.substr(sign + 1), kPrecisionNames);
   if (!what)
-    violations.push_back({word, "states nothing that a precision is of",
-                          fmt::format("use {}, each with =bf16 or the like, or {} or {}0-1,30, with =fp32", fmt::join(kNumbersNames, ", "),
-                                      fmt::join(kEndUnitNames, ", "), kBlocks)});
+    violations.push_back(
+        {word, "states nothing that a precision is of",
+         fmt::format("use {}, each with =bf16 or the like, or {}, {} or {}0-1,30, with =fp32", fmt::join(kNumbersNames, ", "),
+                     fmt::join(kEndUnitNames, ", "), fmt::join(kWideKindNames, ", "), kBlocks)});
   else if (!kept || *kept == Precision::Tf32)
     violations.push_back({word, "is no way to keep numbers",
                           *what == Numbers::Wire
@@ -110,6 +111,7 @@ PrecisionPolicy PrecisionPolicy::as_it_follows() const {
   usual.gradient_codec_ = usual.weight_codec_ = {};
   usual.full_ = {};
   usual.full_blocks_ = {};
+  usual.wide_ = {};
   return usual;
 }
 
@@ -150,10 +152,23 @@ PrecisionPolicy PrecisionPolicy::with_unscaled(ProductParts parts) const {
   return changed;
 }
 
+PrecisionPolicy PrecisionPolicy::with_scaled_head() const {
+  PrecisionPolicy changed = *this;
+  changed.scales_head_ = true;
+  return changed;
+}
+
+PrecisionPolicy PrecisionPolicy::with(WideKind kind, Precision precision) const {
+  PrecisionPolicy changed = *this;
+  sim::at(changed.wide_, kind) = precision;
+  return changed;
+}
+
 PrecisionPolicy PrecisionPolicy::without_scales() const {
   PrecisionPolicy changed = *this;
   changed.scales_.reset();
   changed.gathers_scaled_ = false;
+  changed.scales_head_ = false;
   changed.scale_history_ = 1;
   changed.unscaled_blocks_ = {};
   changed.unscaled_parts_ = {};
@@ -191,6 +206,7 @@ bool read_history(std::string_view word, std::optional<ScaleRecipe> scales, std:
 // Units that are stated in another precision than the others.
 struct UnitsApart {
   std::vector<EndUnit> ends;
+  bool scales_head = false;
   BlockRanges blocks;
   std::string word;                       // of the blocks
   Precision of_blocks = Precision::Fp32;  // what their products compute in
@@ -236,12 +252,14 @@ bool read_products(std::string_view word, ProductParts& parts, std::optional<Pre
   return true;
 }
 
-// "head=fp32".
-bool read_end(std::string_view word, UnitsApart& apart, std::vector<Violation>& violations) {
+// "head=fp32"; beside scaled products "head=fp8".
+bool read_end(std::string_view word, std::optional<ScaleRecipe> scales, UnitsApart& apart, std::vector<Violation>& violations) {
   const std::size_t sign = word.find('=');
   const std::string_view name = word.substr(0, sign);
   const auto unit = position_named<EndUnit>(name, kEndUnitNames);
   if (!unit) return false;
+  if (scales && unit == EndUnit::Head && word.substr(std::min(sign, word.size() - 1) + 1) == format_of(*scales))
+    return apart.scales_head = true;
   if (sign == std::string_view::npos || word.substr(sign + 1) != name_of(Precision::Fp32))
     violations.push_back({std::string(word), "is no full precision of a unit", fmt::format("use {}=fp32", name)});
   else
@@ -249,9 +267,23 @@ bool read_end(std::string_view word, UnitsApart& apart, std::vector<Violation>& 
   return true;
 }
 
+// "routers=fp64": wider than `compute`.
+void read_wide(std::string_view word, PrecisionPolicy& policy, std::vector<Violation>& violations) {
+  const std::size_t sign = std::min(word.find('='), word.size());
+  const auto kind = position_named<WideKind>(word.substr(0, sign), kWideKindNames);
+  const auto precision = position_named<Precision>(word.substr(std::min(sign + 1, word.size())), kPrecisionNames);
+  const bool is_full = precision == Precision::Fp32 || precision == Precision::Fp64;
+  if (!is_full || bytes_per_element(*precision) <= bytes_per_element(policy.compute()))
+    violations.push_back({std::string(word), fmt::format("is no type wider than {}", name_of(policy.compute())),
+                          fmt::format("use {0}=fp32 or {0}=fp64, or leave it out", word.substr(0, sign))});
+  else
+    policy = policy.with(*kind, *precision);
+}
+
 // Of blocks beside others in 16 bit: full precision. Beside scaled products that of what is not scaled, too.
 PrecisionPolicy with_units(PrecisionPolicy policy, UnitsApart apart, std::vector<Violation>& violations) {
   for (const EndUnit unit : apart.ends) policy = policy.with_full(unit);
+  if (apart.scales_head) policy = policy.with_scaled_head();
   if (policy.scales() && apart.of_blocks == policy.compute()) return policy.with_unscaled(std::move(apart.blocks));
   if (apart.of_blocks != Precision::Fp32)
     violations.push_back({apart.word, policy.scales() ? "is not what products without scales compute in" : "is no full precision of blocks",
@@ -293,6 +325,10 @@ std::string to_text(const PrecisionPolicy& policy) {
   }
   for (std::size_t unit = 0; unit < kNumEndUnits; ++unit)
     if (policy.is_full(static_cast<EndUnit>(unit))) text += fmt::format(" {}={}", kEndUnitNames[unit], name_of(Precision::Fp32));
+  if (policy.scales_head()) text += fmt::format(" {}={}", kEndUnitNames[1], format_of(*policy.scales()));
+  for (std::size_t kind = 0; kind < kNumWideKinds; ++kind)
+    if (const auto precision = policy.of(static_cast<WideKind>(kind)))
+      text += fmt::format(" {}={}", kWideKindNames[kind], name_of(*precision));
   const auto add_blocks = [&](const BlockRanges& blocks, Precision precision) {
     if (!blocks.empty()) text += fmt::format(" {}{}={}", kBlocks, to_text(blocks), name_of(precision));
   };
@@ -324,12 +360,16 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   UnitsApart apart;
   ProductParts parts;
   std::optional<Precision> of_parts;
+  std::vector<std::string> wide;
   while (words >> word)
     if (word == kGathersScaled && scales)
       gathers_scaled = true;
     else if (read_history(word, scales, history, violations) || read_unscaled(word, scales.has_value(), unscaled, violations) ||
-             read_blocks(word, apart, violations) || read_products(word, parts, of_parts, violations) || read_end(word, apart, violations))
+             read_blocks(word, apart, violations) || read_products(word, parts, of_parts, violations) ||
+             read_end(word, scales, apart, violations))
       continue;
+    else if (position_named<WideKind>(std::string_view(word).substr(0, word.find('=')), kWideKindNames))
+      wide.push_back(word);
     else if (const auto gathered = codec_in(word, kGathers, &CodecRow::of_weights))
       of_weights = *gathered;
     else if (const auto sent = codec_in(word, kWire, &CodecRow::of_gradients))
@@ -341,6 +381,7 @@ PrecisionPolicy parse_precision_policy(std::string_view text, std::vector<Violat
   for (std::size_t what = 0; what < kNumNumbers; ++what)  // each follows from those before it
     if (stated[what]) policy = policy.with(static_cast<Numbers>(what), *stated[what]);
   if (of_weights) policy = policy.with_weight_codec(of_weights);
+  for (const std::string& kind : wide) read_wide(kind, policy, violations);
   policy = with_units(std::move(policy), std::move(apart), violations);
   if (!parts.none() && (!scales || of_parts != unscaled))
     violations.push_back(

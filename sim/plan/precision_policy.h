@@ -12,6 +12,8 @@
 //   "bf16 blocks:0-1,30-31=fp32"     likewise of blocks, by their numbers from 0
 //   "fp8:tensorwise blocks:0,31=bf16"  these blocks have no scales beside the others: their products compute as unscaled= says
 //   "fp8:mx products:attention,experts=bf16"  nor have products of these parts of a block (product_part.h)
+//   "fp8:rowwise head=fp8"            the head's product has scales, too
+//   "bf16 stream=fp32 routers=fp64"   numbers of a kind, in every block, in a wider type
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -47,6 +49,13 @@ inline constexpr std::size_t kNumNumbers = 6;
 enum class EndUnit : std::uint8_t { Embedding, Head };
 inline constexpr std::string_view kEndUnitNames[] = {"embedding", "head"};
 inline constexpr std::size_t kNumEndUnits = 2;
+
+// Kinds of numbers that may be wider than the blocks that they stand in.
+//   stream   what blocks add to, from the embedding to the head: what reads it casts it first, and keeps that
+//   routers  products that score experts, and scores: what they read is cast there, and kept as it came
+enum class WideKind : std::uint8_t { Stream, Routers };
+inline constexpr std::string_view kWideKindNames[] = {"stream", "routers"};
+inline constexpr std::size_t kNumWideKinds = 2;
 
 class PrecisionPolicy {
  public:
@@ -84,7 +93,11 @@ class PrecisionPolicy {
   PrecisionPolicy with_full(BlockRanges blocks) const;  // in the place of those before
   PrecisionPolicy with_unscaled(BlockRanges blocks) const;
   PrecisionPolicy with_unscaled(ProductParts parts) const;
-  PrecisionPolicy without_scales() const;  // as blocks that have none see it
+  PrecisionPolicy without_scales() const;            // as blocks that have none see it
+  bool scales_head() const { return scales_head_; }  // its product as those of blocks
+  PrecisionPolicy with_scaled_head() const;
+  std::optional<Precision> of(WideKind kind) const { return sim::at(wide_, kind); }  // none: as the block that it stands in
+  PrecisionPolicy with(WideKind kind, Precision precision) const;
   bool states(Numbers what) const { return sim::at(stated_, what).has_value(); }
   bool operator==(const PrecisionPolicy&) const = default;
   bool operator==(Precision) const = delete;  // compute(), or all of it?
@@ -92,13 +105,14 @@ class PrecisionPolicy {
  private:
   Precision compute_;
   std::optional<ScaleRecipe> scales_;
-  bool gathers_scaled_ = false;
+  bool gathers_scaled_ = false, scales_head_ = false;
   std::int32_t scale_history_ = 1;
   WireCodec gradient_codec_{}, weight_codec_{};
   std::array<std::optional<Precision>, kNumNumbers> stated_{};
   std::array<bool, kNumEndUnits> full_{};
   BlockRanges full_blocks_, unscaled_blocks_;
   ProductParts unscaled_parts_;
+  std::array<std::optional<Precision>, kNumWideKinds> wide_{};
 };
 
 // Where none is given: bf16 on GPUs, fp32 on CPUs.

@@ -289,6 +289,49 @@ void check_unscaled_parts(const ParallelPlan& plan, Rules& rules) {
         "leaves keys in 16 bit beside queries, and CPU ranks multiply both at once", "name attention in their place");
 }
 
+// The head's product with scales beside those of blocks.
+void check_scaled_head(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!policy.scales_head() || holds, "/workload/precision", problem, remedy);
+  };
+  needs(policy.scales() != ScaleRecipe::Delayed, "scales the head's product, and delayed scales are one list of those of blocks",
+        "use fp8:tensorwise, or leave head=fp8 out");
+  needs(!policy.is_full(EndUnit::Head), "says two things of the head", "leave head=fp32 or head=fp8 out");
+  needs(plan.cluster.hardware.kind != DeviceKind::Cpu, "scales the head's product, and CPU ranks round those of blocks alone",
+        "leave head=fp8 out");
+  needs(!plan.model.convolution && !plan.model.adapters && !plan.model.frozen.any() && plan.model.mtp_layers == 0,
+        "scales the head's product, which is lowered for a head that is trained and predicts one token", "leave head=fp8 out");
+}
+
+// Numbers in a wider type than their blocks.
+void check_wide_routers(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const auto routers = policy.of(WideKind::Routers);
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!routers || holds, "/workload/precision", problem, remedy);
+  };
+  needs(plan.model.experts.has_value(), "has routers in a type of their own, and the network has none", "leave routers= out");
+  needs(routers && sim::at(plan.cluster.hardware.peak, *routers).value() > 0,
+        "has routers in a type of their own, and the hardware profile has no rate of it", "use routers=fp32, or leave it out");
+  needs(policy.full_blocks().empty(), "has routers in a type of their own, and blocks in fp32", "leave routers= or blocks: out");
+}
+
+void check_wide_stream(const ParallelPlan& plan, Rules& rules) {
+  const auto stream = plan.workload.precision.of(WideKind::Stream);
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!stream || holds, "/workload/precision", problem, remedy);
+  };
+  const ModelConfig& model = plan.model;
+  needs(stream == Precision::Fp32 && plan.bytes(Numbers::Activations) == Bytes(2),
+        "has a stream in fp64, or beside blocks that are no narrower than it", "use stream=fp32 beside bf16 or fp16");
+  needs(!model.convolution && !model.encoder && model.mtp_layers == 0 && model.norm_place == NormPlace::Before,
+        "has a wider stream, which is lowered for blocks with a norm in front of each half between one embedding and one head",
+        "leave stream= out");
+  needs(!plan.workload.precision.has_full_units(), "has a wider stream and units in fp32, which is lowered for one of them",
+        "leave stream= out, or embedding=, head= and blocks:");
+}
+
 // Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.
 void check_full_units(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -311,6 +354,9 @@ void check_full_units(const ParallelPlan& plan, Rules& rules) {
   check_full_blocks(plan, rules);
   check_unscaled_blocks(plan, rules);
   check_unscaled_parts(plan, rules);
+  check_scaled_head(plan, rules);
+  check_wide_routers(plan, rules);
+  check_wide_stream(plan, rules);
 }
 
 // Gradients of the head's weights behind the last backward.

@@ -402,6 +402,13 @@ PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradi
   return fp32_gradients && is_sixteen_bit(policy.compute()) ? policy.with(Numbers::Gradients, Precision::Fp32) : policy;
 }
 
+PrecisionPolicy with_wide(PrecisionPolicy policy, const Draft& draft) {
+  for (std::size_t kind = 0; kind < kNumWideKinds; ++kind)
+    if (const auto precision = draft.wide[kind]; precision && bytes_per_element(*precision) > bytes_per_element(policy.compute()))
+      policy = policy.with(static_cast<WideKind>(kind), *precision);
+  return policy;
+}
+
 PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual) {
   PrecisionPolicy policy(compute);
   if (!draft.scales_products) return policy;

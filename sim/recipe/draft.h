@@ -2,6 +2,7 @@
 // What cannot be read is collected with its key; nothing is dropped unsaid.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -44,8 +45,9 @@ struct Draft {
   std::optional<bool> fp32_gradients, reduces_each, sequence_parallel, overlaps_reduce;
   bool is_bf16 = false, is_fp16 = false, is_fsdp = false, embedding_counts = false, loss_counts = false, accumulates_once = false;
   bool scales_products = false, gathers_scaled = false, leaves_ends_unscaled = false;
-  std::optional<std::int64_t> unscaled_first, unscaled_last;  // blocks at the ends, where leaves_ends_unscaled
-  WireCodec weight_codec{}, gradient_codec{};                 // of what travels
+  std::optional<std::int64_t> unscaled_first, unscaled_last;   // blocks at the ends, where leaves_ends_unscaled
+  WireCodec weight_codec{}, gradient_codec{};                  // of what travels
+  std::array<std::optional<Precision>, kNumWideKinds> wide{};  // of WideKind
   bool overlaps_gather = false;
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens
@@ -136,6 +138,7 @@ bool reduces_in_fp32(const ParallelPlan& plan);         // of 16-bit weights
 bool keeps_all_in_bf16(const PrecisionPolicy& policy);  // weights and states, without fp32 copies
 // Of 16-bit products; others have gradients of their own width.
 PrecisionPolicy mixed_precision(const PrecisionPolicy& products, bool fp32_gradients);
+PrecisionPolicy with_wide(PrecisionPolicy policy, const Draft& draft);                  // what is wider there than the policy
 PrecisionPolicy products_of(const Draft& draft, Precision compute, ScaleRecipe usual);  // `usual`: where the file says scales, not which
 
 Written written(std::int64_t value);

@@ -357,7 +357,7 @@ void settle_precision(Draft& draft) {
   if (!draft.is_bf16 && !draft.is_fp16 && !draft.scales_products) doubt_precision(draft);
   const Precision compute = draft.is_bf16 || draft.scales_products ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
   plan.workload.precision =
-      mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16));
+      with_wide(mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16)), draft);
   settle_moments(draft);
 }
 

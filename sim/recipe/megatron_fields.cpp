@@ -348,6 +348,9 @@ constexpr Field kFields[] = {
      [](const Value& v, Draft& d) { d.unscaled_first = std::max<std::int64_t>(0, v.integer()); }},
     {"num-layers-at-end-in-bf16", "", [](const ParallelPlan& p) { return unscaled_at(p, &BlockEnds::last); },
      [](const Value& v, Draft& d) { d.unscaled_last = std::max<std::int64_t>(0, v.integer()); }},
+    {"fp32-residual-connection", "", [](const ParallelPlan& p) { return written_flag(p.workload.precision.of(WideKind::Stream).has_value()); },
+     read_wide_stream},
+    {"moe-router-dtype", "", written_type_of_routers, read_type_of_routers},
     {"fp4-format", "fp4", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "e2m1"); }, read_four_bits},
     {"fp4-recipe", "", [](const ParallelPlan& p) { return written_if(is_four_bits(p), "nvfp4"); },
      [](const Value& v, Draft&) {
@@ -382,13 +385,17 @@ constexpr Field kFields[] = {
      }},
     {"checkpoint-activations", "", nullptr, read_old_recompute},
     {"checkpoint-in-cpu", "", nullptr, put_flag<&ParallelPlan::offload_activations>},  // Megatron-DeepSpeed: inputs of recomputed blocks
-    {"fine-grained-activation-offloading", "", [](const ParallelPlan& p) { return written_flag(!p.offload_modules.none()); }, flag_said},
+    {"fine-grained-activation-offloading", "", [](const ParallelPlan& p) { return written_flag(!p.offload_modules.none() && !sends_blocks(p)); }, flag_said},
     {"offload-modules", "",
      [](const ParallelPlan& p) {
-       return written_if(!p.offload_modules.none(), fmt::format("{}", fmt::join(names_of(p.offload_modules), " ")));
+       return written_if(!p.offload_modules.none() && !sends_blocks(p), fmt::format("{}", fmt::join(names_of(p.offload_modules), " ")));
      },
      read_offloaded_modules},
     {"min-offloaded-tensor-size", "", least_on_host, read_least_on_host},
+    {"cpu-offloading", "", [](const ParallelPlan& p) { return written_flag(sends_blocks(p)); }, flag_said},
+    {"cpu-offloading-num-layers", "", [](const ParallelPlan& p) { return written_if(sends_blocks(p), std::to_string(p.offload_blocks)); },
+     only_said},
+    {"cpu-offloading-activations", "", nullptr, flag_said},
     {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, recomputed_modules(p)); },
      read_recomputed_modules},
     {"recompute-method", "activations-checkpoint-method",

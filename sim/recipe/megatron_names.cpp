@@ -22,8 +22,8 @@ constexpr LostSetting kLost[] = {
      "communication beside computation; the plan has it after one another, and takes longer"},
     {"no-overlap-p2p-communication no-overlap-p2p-comm", "computation waits for messages between stages; the plan's does not"},
     {"cuda-graph-use-single-mempool cuda-graph-share-io-buffers", "how graphs share memory; the plan has none of theirs"},
-    {"cpu-offloading cpu-offloading-num-layers cpu-offloading-activations cpu-offloading-weights cpu-activation-offload",
-     "activations or weights on the host; the plan keeps them on the device"},
+    {"cpu-offloading-weights", "weights on the host beside the activations; the plan keeps them on the device", "on"},
+    {"cpu-activation-offload", "activations on the host; the plan keeps them on the device"},
     {"cross-entropy-fusion-impl", "which kernel fuses the loss; a little time"},
     {"linear-cross-entropy-fusion mtp-mem-efficient-logits", "a loss fused with its product; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
@@ -65,7 +65,6 @@ constexpr LostSetting kLost[] = {
      "weights that PyTorch's FSDP shards; the plan has those of the optimizer"},
     {"num-micro-batches-with-partial-activation-checkpoints",
      "fewer blocks are recomputed in some microbatches; the plan has one number for all"},
-    {"fp32-residual-connection", "the residual stream in fp32; the plan's is in the training precision"},
     {"no-async-tensor-model-parallel-allreduce", "sums of tensor ranks are waited for; the software profile says what the plan has"},
     {"use-legacy-models", "other kernels; the plan's are of Megatron-Core"},
     {"geglu", "another activation; the plan's has the same products"},
@@ -195,7 +194,7 @@ const std::string_view kMegatronWithoutEffect =
     "op-cal-tflops moe-eval-capacity-factor moe-min-capacity create-moe-param-group rope-scaling-* mm-data mm-tool "
     "fp8-margin fp8-interval fp8-amax-history-len fp8-amax-compute-algo openai-gelu onnx-safe bert-* mask-prob short-seq-prob "
     "use-one-sent-docs "
-    "moe-router-dtype moe-router-bias-update-rate "
+    "moe-router-bias-update-rate "
     "moe-router-topk-limited-devices moe-z-loss-coeff moe-input-jitter-eps "
     "moe-token-dropping moe-token-drop-policy moe-use-upcycling mtp-loss-scaling-factor "
     "ddp-average-in-collective ddp-pad-buckets-for-high-nccl-busbw "

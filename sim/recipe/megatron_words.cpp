@@ -382,4 +382,23 @@ void take_usual_names(RecipeReading& reading) {
        "see its code"});
 }
 
+// Before 2026 Megatron-Core cast the sum back behind each half of a block (pull request 3504).
+void read_wide_stream(const Value& v, Draft& d) {
+  if (!v.boolean()) return;
+  d.wide[static_cast<std::size_t>(WideKind::Stream)] = Precision::Fp32;
+  d.notes.push_back({"fp32-residual-connection", "is kept by Megatron-Core of 2026 on; releases before cast the stream back to 16 bit",
+                     "leave it out for those"});
+}
+
+void read_type_of_routers(const Value& v, Draft& d) {
+  constexpr std::string_view kTypes[] = {"fp64", "fp32"};
+  if (!is_on(v.text())) return;
+  d.wide[static_cast<std::size_t>(WideKind::Routers)] = v.choice(kTypes) == 0 ? Precision::Fp64 : Precision::Fp32;
+}
+
+Written written_type_of_routers(const ParallelPlan& plan) {
+  const auto routers = plan.workload.precision.of(WideKind::Routers);
+  return written_if(routers.has_value(), std::string(sim::at(kPrecisionNames, routers.value_or(Precision::Fp32))));
+}
+
 }  // namespace sim

@@ -27,6 +27,9 @@ void doubt_words_of_forks(Draft& draft);  // of arguments with a choice whose wo
 void read_recomputed_layers(const Value& value, Draft& draft);
 void read_optimizer(const Value& value, Draft& draft);
 void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's stage and finetuning_type
+void read_wide_stream(const Value& value, Draft& draft);
+void read_type_of_routers(const Value& value, Draft& draft);
+Written written_type_of_routers(const ParallelPlan& plan);
 void read_dispatcher(const Value& value, Draft& draft);
 bool captures_step(const ParallelPlan& plan);  // in one CUDA graph
 // cuda-graph-impl with its scope: blocks, parts of them, or the whole iteration; and the switches of older releases.

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "sim/recipe/accounting.h"
+#include "sim/recipe/megatron_residency.h"
 #include "sim/units/at.h"
 #include "sim/units/own_file.h"
 #include "sim/units/text_file.h"
@@ -43,6 +44,10 @@ void judge_host(const Program& program, const ParallelPlan& plan, Judgement& jud
   const Program* const sends[] = {&kMegatron, &kMegatronBridge};
   judgement.refuse(!plan.offload_modules.none() && std::ranges::find(sends, &program) == std::end(sends), "/offload_modules",
                    "what modules have saved stays on the device there", "leave it out of the plan, or export to Megatron-LM");
+  const bool says_modules = plan.offload_blocks == 0 && !plan.offload_modules.has(Module::Mlp), says_blocks = sends_blocks(plan);
+  judgement.refuse(!plan.offload_modules.none() && !says_modules && !says_blocks, "/offload_modules",
+                   "there modules but mlp send what they have saved, in all blocks, or the first blocks all that they keep",
+                   "leave mlp and offload_blocks out of the plan, or name all modules and a number of blocks");
   judgement.note(plan.persistence_threshold > 0 && &program != &kDeepSpeed, "/persistence_threshold",
                  fmt::format("parameters of at most {} elements are freed there as all are", plan.persistence_threshold),
                  "a little less memory, and more gathers");
@@ -149,6 +154,8 @@ void judge_precision(const Program& program, const ParallelPlan& plan, Judgement
   if (program.says_codecs != nullptr && program.says_codecs(policy))
     said = said.with_weight_codec(policy.weight_codec()).with_gradient_codec(policy.gradient_codec());
   if (reduces_in_fp32(plan)) said = said.with(Numbers::Gradients, Precision::Fp32);
+  for (const WideKind kind : {WideKind::Stream, WideKind::Routers})
+    if (const auto precision = policy.of(kind); precision && program.says_scales) said = said.with(kind, *precision);
   judgement.refuse(
       &program != &kPipelineOrder && policy != said, "/workload/precision",
       fmt::format("\"{}\" keeps numbers apart in ways that {}'s settings are not known to say", to_text(policy), program.title),

@@ -312,7 +312,8 @@ PrecisionPolicy types_of_torchtitan(Draft& draft) {
                            "shard on data ranks, or write dtype = \"bfloat16\" where bf16 is meant"});
   const bool sums_in_fp32 = mixes ? text_of(draft, "training.mixed_precision_reduce", "float32") != "bfloat16" : !are_bf16;
   const PrecisionPolicy scaled = products_of(draft, mixes ? products : stored, ScaleRecipe::Tensorwise);
-  const PrecisionPolicy policy = mixed_precision(scaled.scales() ? scaled.with_unscaled(unscaled_by_torchao(draft)) : scaled, sums_in_fp32);
+  PrecisionPolicy policy = mixed_precision(scaled.scales() ? scaled.with_unscaled(unscaled_by_torchao(draft)) : scaled, sums_in_fp32);
+  if (scaled.scales() && scales_head_by_torchao(draft)) policy = policy.with_scaled_head();
   return are_bf16 && policy.compute() == Precision::Bf16 ? all_in_bf16(policy) : policy;
 }
 

@@ -161,10 +161,11 @@ ProductParts unscaled_by_torchao(Draft& draft) {
     draft.lost.push_back(
         {filters, fmt::format("leaves {} in 16 bit, and not all of attention's or of the feed-forward's products", fmt::join(lost, ", ")),
          "mind their time; in the plan they are in 8 bit"});
-  if (!converter.leaves_head())
-    draft.lost.push_back({filters, "does not name output or lm_head: the head's product is in 8 bit, too, and in 16 in the plan",
-                          "mind its time, or name it"});
   return parts;
+}
+
+bool scales_head_by_torchao(const Draft& draft) {
+  return says_converters(draft) && draft.scales != ScaleRecipe::Delayed && !Converter(draft).leaves_head();
 }
 
 }  // namespace sim

@@ -9,7 +9,8 @@
 
 namespace sim {
 
-// Of a block; what no part of a block says is told as lost, and so is a head in 8 bit.
+// Of a block; what no part of a block says is told as lost.
 ProductParts unscaled_by_torchao(Draft& draft);
+bool scales_head_by_torchao(const Draft& draft);  // the head is a linear layer like others: it is converted unless it is named
 
 }  // namespace sim

@@ -94,6 +94,23 @@ void read_checkpointing(const Value& v, Draft& d) {
   d.plan.recompute = v.text().starts_with("offload") || v.text() == "unsloth" || v.boolean() ? Recompute::Full : Recompute::None;
 }
 
+// TRL's, and Axolotl's: what autograd saves goes to the host, of blocks that are computed again their inputs (trl/models/activation_offloading.py).
+void settle_saved_on_host(Draft& draft) {
+  const std::string how = text_of(draft, "activation_offloading", "false");
+  ParallelPlan& plan = draft.plan;
+  if (!is_on(how)) return;
+  if (how == "disk" || plan.recompute != Recompute::Full) {
+    plan.offload_activations = plan.offload_activations && how != "disk";
+    draft.lost.push_back(
+        {"activation_offloading",
+         how == "disk" ? "keeps what blocks save on a drive; the plan keeps it on the device"
+                       : "sends all that blocks save to the host; the plan keeps it on the device",
+         how == "disk" ? "use true, where the host has room" : "use gradient_checkpointing, or say offload_modules in the plan"});
+  } else {
+    plan.offload_activations = true;
+  }
+}
+
 // DeepSpeed-Chat's flag; PKU's safe-rlhf and what is built on it say which: none, parameter, optimizer, all.
 void read_what_is_offloaded(const Value& v, Draft& d) {
   constexpr std::string_view kWhich[] = {"none", "parameter", "optimizer", "all"};
@@ -188,6 +205,7 @@ constexpr Field kTrainerFields[] = {
     {"gradient_checkpointing", "activation_checkpointing use_gradient_checkpointing",
      [](const ParallelPlan& p) { return written_flag(p.recompute != Recompute::None); }, read_checkpointing},
     {"disable_gradient_checkpointing", "", nullptr, flag_said},
+    {"activation_offloading", "", nullptr, only_said},
     {"enable_activation_checkpointing", "", nullptr, flag_said},  // LLaMA-Factory's second trainer, whose layout stands in dist_config
     {"global_batch_size", "", nullptr,
      [](const Value& v, Draft& d) {
@@ -442,7 +460,11 @@ const Program kTrainer = {
     .judge = judge_trainer,
     .files = no_files,
     .settings = trainer_settings,
-    .settle = settle_trainer,
+    .settle =
+        [](Draft& draft) {
+          settle_trainer(draft);
+          settle_saved_on_host(draft);
+        },
     .lost = trainer_lost(),
     .without_effect = kTrainerWithoutEffect,
     .training = {.learning_rate = 5e-5, .beta2 = 0.999, .weight_decay = 0, .seed = 42},

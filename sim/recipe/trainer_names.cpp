@@ -24,7 +24,6 @@ constexpr LostSetting kLostOfTrainer[] = {
      "scales of packed weights in fp32: half a bit more a weight than the plan has", "off"},
     {"full_determinism", "deterministic kernels are slower than the plan's"},
     {"padding_free", "samples of a batch share a row without what pads them; the plan's have the whole length each"},
-    {"activation_offloading", "what the backward needs waits on the host; the plan keeps it"},
     {"fp8 fp8_* qat.* model_quantization_config*", "products or weights of fewer bits; the plan has none"},
     {"use_galore use_badam use_apollo use_adam_mini galore_* badam_* apollo_* lisa_* relora relora_* optim_target_modules loraplus_* "
      "use_dora peft_use_dora use_rslora pissa_init lora_modules_to_save lora_target_parameters modules_to_save freeze_extra_modules "

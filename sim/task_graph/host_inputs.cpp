@@ -45,12 +45,32 @@ std::vector<Saved> saved_by_experts(const ModelConfig& config, const ParallelPla
           {Module::MoeActivation, rows * (config.gated_mlp ? 2 : 1) * (form.expert_ffn / cut)}};
 }
 
+bool is_plain(const SegmentGraph& segment) { return segment.name == Operation::Mlp && !segment.has(OperatorKind::Routing); }
+
+// What its norm reads and puts out, and what both sides of the activation are: a relu's backward reads what it put out.
+std::vector<Saved> saved_by_feed_forward(const ModelConfig& config, const ParallelPlan& plan, const SegmentGraph& segment) {
+  const ShardShape shape = plan.shard_shape();
+  const std::int64_t tokens = shape.tokens(), local = shape.sequence_parallel ? tokens / shape.tensor : tokens;
+  const std::int64_t inner = tokens * (std::ranges::find(segment.operators, "down", &Operator::name)->inputs / shape.tensor);
+  std::vector<Saved> all{{Module::Mlp, local * config.hidden},
+                         {Module::Mlp, (habits_of(plan.cluster).keeps_gathered ? tokens : local) * config.hidden},
+                         {Module::Mlp, inner}};
+  if (config.gated_mlp || config.activation != Activation::Relu) all.push_back({Module::Mlp, inner * (config.gated_mlp ? 2 : 1)});
+  return all;
+}
+
+std::vector<Saved> saved_by(const ModelGraph& model, const ParallelPlan& plan, const SegmentGraph& segment) {
+  if (segment.attention()) return saved_by_attention(model, plan, segment);
+  return is_plain(segment) ? saved_by_feed_forward(model.config, plan, segment) : saved_by_experts(model.config, plan);
+}
+
 }  // namespace
 
 bool is_large_enough(const ParallelPlan& plan, Bytes tensor) { return tensor >= plan.bytes(Numbers::Activations) * plan.offload_least; }
 
 std::optional<Module> sends_stream(const ModelConfig& config, const SegmentGraph& segment) {
   if (segment.has(OperatorKind::Routing)) return Module::MlpNorm;
+  if (is_plain(segment)) return Module::Mlp;
   if (!segment.has(OperatorKind::Attention)) return std::nullopt;
   return config.attention.kind == AttentionKind::Latent ? Module::AttentionNorm : Module::QkvProduct;
 }
@@ -59,7 +79,7 @@ Bytes inputs_on_host(const ModelGraph& model, const ParallelPlan& plan, const Se
   Bytes all{};
   if (plan.offload_modules.none() || !sends_stream(model.config, segment)) return all;
   const Bytes element = plan.bytes(Numbers::Activations);
-  for (const Saved& one : segment.attention() ? saved_by_attention(model, plan, segment) : saved_by_experts(model.config, plan))
+  for (const Saved& one : saved_by(model, plan, segment))
     if (plan.offload_modules.has(one.by) && is_large_enough(plan, element * one.elements)) all += element * one.elements;
   return all;
 }

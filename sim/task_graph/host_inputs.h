@@ -7,9 +7,10 @@
 //   qkv_linear   what products in front of the scores read: the norm's output, narrow vectors; of usual attention also what the norm reads, as both are one
 //   core_attn    queries, keys, values; scores where they are written, else what comes out
 //   attn_proj    what comes out
-//   mlp_norm     what the norm of experts reads; that of a plain feed-forward is one with its product, and stays
+//   mlp_norm     what the norm of experts reads; that of a plain feed-forward is one with its product
 //   expert_fc1   rows of experts
 //   moe_act      what their first products put out
+//   mlp          a plain feed-forward's: what its norm reads and puts out, and what both sides of the activation are
 #pragma once
 
 #include <map>

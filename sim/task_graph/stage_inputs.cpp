@@ -15,7 +15,7 @@ void StageWriter::keep_on_host(const Visit& visit, std::int32_t segment, Bytes p
 
 void StageWriter::keep_inputs_of_modules(const Visit& visit, std::int32_t segment) {
   const LayerPieces& pieces = pieces_of(visit.layer);
-  if (pieces.on_host.empty() || pieces.backward.empty()) return;
+  if (pieces.on_host.empty() || pieces.backward.empty() || !plan_.sends_modules(visit.layer)) return;
   if (next_backwards_->keeps(plan_, visit.action.chunk, visit.action.microbatch, visit.layer)) return;
   if (const Bytes payload = sim::at(pieces.on_host, segment); payload > Bytes{}) keep_on_host(visit, segment, payload);
 }

@@ -69,6 +69,8 @@ NOBODY = None  # but for rows that name its place among their "fields"
 WORDS = (
     ("products in 8 and 4 bit", "/workload/precision", "Megatron-LM `--fp8-format --fp8-recipe --fp4-format`; torchtitan float8 converter", says("plan", "precision", "fp8", "fp4")),
     ("modules of blocks in 16 bit beside them", "/workload/precision", "torchtitan `filter_fqns`, converters of `quantize.grouped_mm` alone", says("plan", "unscaled_products")),
+    ("routers, or the stream of residuals, wider than their blocks", "/workload/precision", "Megatron-LM `--moe-router-dtype --fp32-residual-connection`", NOBODY),
+    ("the head in 8 bit", "/workload/precision", "torchtitan `filter_fqns` without `output`", NOBODY),
     ("states in fewer bits, no masters", "/workload/precision", "Megatron-LM `--exp-avg-dtype --main-params-dtype`; torch `model.to(bfloat16)`", otherwise_kept),
     ("optimizers beside AdamW and SGD", "/workload/optimizer", "Megatron-LM `--optimizer muon`; bitsandbytes `AdamW8bit`; Transformers `optim=\"adafactor\"`; Apex LAMB",
      says("plan", "optimizer", "lamb", "lars", "muon", "rmsprop_ema", "adamw_8bit", "adafactor")),
@@ -126,6 +128,7 @@ WORDS = (
     ("weights on the host", "/offload_parameters", "DeepSpeed `offload_param`; Accelerate `fsdp_offload_params`; torchtitan `enable_cpu_offload`", NOBODY),
     ("states or weights on drives", "/on_drive", "DeepSpeed `offload_optimizer.device: nvme`, `offload_param.device: nvme`", says("plan", "offload", "nvme")),
     ("inputs of modules on the host", "/offload_modules", "Megatron-LM `--fine-grained-activation-offloading --offload-modules --min-offloaded-tensor-size`", NOBODY),
+    ("all that the first blocks keep, on the host", "/offload_blocks", "Megatron-LM `--cpu-offloading --cpu-offloading-num-layers`", NOBODY),
     ("gradients of the head's weights behind the last backward", "/delay_head_wgrad", "Megatron-LM `--defer-embedding-wgrad-compute --wgrad-deferral-limit`", NOBODY),
     ("inputs of blocks on the host", "/offload_activations", "FairScale `checkpoint_wrapper(offload_to_cpu=True)`", NOBODY),
     ("CUDA graphs", "/cuda_graphs", "Megatron-LM `--cuda-graph-impl --cuda-graph-scope`", says("plan", "cuda_graphs")),

@@ -243,6 +243,7 @@ sim::ParallelPlan on_one_rank(sim::ParallelPlan plan) {
   plan.sequence_parallel = plan.expert_overlap = plan.delay_wgrad = false;
   plan.delay_head_wgrad = 0;
   plan.offload_modules = {};
+  plan.offload_blocks = 0;
   const auto scales = plan.workload.precision.scales();
   if (!scales || scales == sim::ScaleRecipe::Delayed) plan.slices = 1;  // else each is a product of its own, as a microbatch is
   plan.context_by_document = false;

@@ -86,6 +86,17 @@ TEST(Evaluator, BoundsOfEachWordAreNeverAboveTheSimulation) {
          r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
          r.workload.precision = sim::parse_precision_policy("fp8:rowwise products:mlp=bf16", wrong);
        }},
+      {"stream=fp32", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 stream=fp32", wrong); }},
+      {"routers=fp32",
+       [](SearchRequest& r) {
+         r.model.experts = sim::ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 64};
+         r.workload.precision = sim::parse_precision_policy("bf16 routers=fp32", wrong);
+       }},
+      {"head=fp8",
+       [](SearchRequest& r) {
+         r.cluster.hardware.kernels->fp8_peak = sim::FlopsPerSecond(2e15);
+         r.workload.precision = sim::parse_precision_policy("fp8:rowwise head=fp8", wrong);
+       }},
       {"moments=bf16", [](SearchRequest& r) { r.workload.precision = sim::parse_precision_policy("bf16 moments=bf16", wrong); }},
       {"mtp_apart",
        [](SearchRequest& r) {

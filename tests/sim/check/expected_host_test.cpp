@@ -21,7 +21,10 @@ TEST(ExpectedHost, SoundGraphs) {
   ParallelPlan again = sending();
   again.recompute = Recompute::Selective;
   again.recompute_scope.modules = Modules(Module::Moe) | Module::LayerNorm;
-  for (const ParallelPlan& plan : {sending(), delayed, again})
+  ParallelPlan plain = sending(), first = sending();
+  plain.model.experts.reset();
+  first.offload_blocks = 1;
+  for (const ParallelPlan& plan : {sending(), delayed, again, plain, first})
     for (const Fold& fold : {Fold::Symmetric, Fold::None}) EXPECT_THAT(GraphParts(plan, fold).findings(), ::testing::IsEmpty());
 }
 
@@ -32,6 +35,14 @@ TEST(ExpectedHost, WhatStaysAndWhatDoesNotComeBack) {
   parts = GraphParts(sending());
   parts.task("copy_to_device").payload = Bytes(7);
   EXPECT_THAT(parts.findings(), says("carries 7 B instead of"));
+}
+
+TEST(ExpectedHost, BlocksBehindTheFirstSendNothing) {
+  ParallelPlan all = sending(), first = sending();
+  first.offload_blocks = 1;
+  GraphParts parts(all);
+  parts.plan = first;
+  EXPECT_THAT(parts.findings(), says("copy_to_host"));
 }
 
 TEST(ExpectedHost, ABackwardThatDoesNotWait) {

@@ -54,6 +54,23 @@ TEST(FeedForwardMemory, OfExperts) {
   EXPECT_EQ(behind - memory_of(plan, Operation::Experts).kept, Bytes(4 * rows * (64 - 32))) << "no one kernel: the product keeps both";
 }
 
+// Scores of each token and expert, and of each choice; what the product reads is cast beside its gradient.
+TEST(FeedForwardMemory, RoutersInATypeOfTheirOwn) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.precision = Precision::Bf16;
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  const SegmentMemory narrow = memory_of(plan, Operation::Experts);
+  plan.workload.precision = plan.workload.precision.with(WideKind::Routers, Precision::Fp32);
+  const SegmentMemory single = memory_of(plan, Operation::Experts);
+  EXPECT_EQ(single.kept, narrow.kept) << "scores are in fp32 anyway";
+  EXPECT_GE(single.backward_temporary, Bytes(2 * 4 * 32 * 64));
+  EXPECT_EQ(single.forward_temporary, Bytes(4 * 32 * 64));
+  plan.cluster.software.mixed_products = true;
+  EXPECT_EQ(memory_of(plan, Operation::Experts).forward_temporary, narrow.forward_temporary);
+  plan.workload.precision = plan.workload.precision.with(WideKind::Routers, Precision::Fp64);
+  EXPECT_EQ(memory_of(plan, Operation::Experts).kept - narrow.kept, Bytes(4 * 32 * (4 + 2)));
+}
+
 // A list of operators has exchanges, but neither grouped products nor copies of rows: without expert ranks the router's part alone is left.
 TEST(FeedForwardMemory, OfExpertsMadeAgainByOperators) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});

@@ -97,6 +97,45 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
   }
 }
 
+// A kernel that puts out fp32 of 16 bit casts nothing forward. Backward, and in other programs, operands are cast, and multiplied at that type's rate.
+TEST(ModelledKernels, RoutersMultiplyInATypeOfTheirOwn) {
+  const auto time = [](const char* software, std::optional<Precision> wide, Kernel kernel) {
+    ParallelPlan plan = a100_plan(software);
+    return device_time(plan, {.kernel = kernel, .shape = {4096, 256, 7168}, .unscaled = true, .wide = wide});
+  };
+  for (const Kernel kernel : {Kernel::LinearForward, Kernel::LinearInputGradient, Kernel::LinearWeightGradient}) {
+    EXPECT_GT(time("plain", Precision::Fp32, kernel), 4 * time("plain", std::nullopt, kernel));
+    EXPECT_GT(time("plain", Precision::Fp64, kernel), time("plain", Precision::Fp32, kernel));
+    EXPECT_LT(time("megatron-core-2025", Precision::Fp32, kernel), time("plain", Precision::Fp32, kernel)) << "through TF32, or as it is";
+  }
+  const double forward = time("megatron-core-2025", Precision::Fp32, Kernel::LinearForward),
+               narrow = time("megatron-core-2025", std::nullopt, Kernel::LinearForward);
+  EXPECT_GT(forward, narrow);
+  EXPECT_LT(forward, 1.5 * narrow);
+  EXPECT_GT(time("megatron-core-2025", Precision::Fp64, Kernel::LinearForward), 2 * forward);
+}
+
+// Of a block of experts and of the head; nothing else changes.
+TEST(ModelledKernels, WordsOfPrecisionByKindChangeTheirOwnTasks) {
+  ParallelPlan plan = a100_plan("megatron-core-2025");
+  plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+  plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
+  std::vector<Violation> wrong;
+  const auto price = [&](const char* precision, LayerIndex layer, Phase phase, Operation segment) {
+    plan.workload.precision = parse_precision_policy(precision, wrong);
+    const ModelGraph model = make_model_graph(plan);
+    return TaskPrices(model, plan).layer_task({layer, phase, segment}).duration;
+  };
+  const LayerIndex block(1), head = make_model_graph(plan).head();
+  for (const Phase phase : {Phase::Forward, Phase::Backward}) {
+    EXPECT_GT(price("bf16 routers=fp32", block, phase, Operation::ExpertInput), price("bf16", block, phase, Operation::ExpertInput));
+    EXPECT_EQ(price("bf16 routers=fp32", block, phase, Operation::Attention), price("bf16", block, phase, Operation::Attention));
+    EXPECT_GT(price("bf16 stream=fp32", block, phase, Operation::Attention), price("bf16", block, phase, Operation::Attention));
+    EXPECT_EQ(price("fp8:rowwise head=fp8", block, phase, Operation::Attention), price("fp8:rowwise", block, phase, Operation::Attention));
+    EXPECT_NE(price("fp8:rowwise head=fp8", head, phase, Operation::Head), price("fp8:rowwise", head, phase, Operation::Head));
+  }
+}
+
 TEST(ModelledKernels, FrozenWeightsThatAreKeptIn8BitAreNotCast) {
   ParallelPlan plan = a100_plan();
   plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");

@@ -57,7 +57,7 @@ class PlanGenerator {
 
   // With words, too, of what stands around the devices: drives, routers, managed memory, switches.
   ParallelPlan next_with_surroundings(DeviceKind kind) {
-    return with_residency(with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind))))));
+    return with_wider(with_residency(with_switch_sums(with_paged_moments(with_loads(with_drives(next(kind)))))));
   }
   // Of programs that people run, with words of whole steps.
   ParallelPlan next_of_programs(DeviceKind kind, std::span<const SoftwareStack> programs) {
@@ -191,6 +191,19 @@ class PlanGenerator {
     other.cluster.hardware.inter_node.switch_sums = true;
     return violations(other).empty() ? other : plan;
   }
+  // A wider stream, wider routers, a head in 8 bit, in half of the plans; drawn apart, too.
+  ParallelPlan with_wider(const ParallelPlan& plan) {
+    const std::uint64_t drawn = random_bits(RandomKey{key_.value + 20}, wider_drawn_++);
+    if (drawn % 2 > 0) return plan;
+    ParallelPlan wide = plan;
+    const PrecisionPolicy policy = plan.workload.precision;
+    const Precision routers = drawn / 8 % 2 > 0 ? Precision::Fp64 : Precision::Fp32;
+    wide.workload.precision = drawn / 2 % 4 == 0                       ? policy.with(WideKind::Stream, Precision::Fp32)
+                              : drawn / 2 % 4 == 1 || !policy.scales() ? policy.with(WideKind::Routers, routers)
+                                                                       : policy.with_scaled_head();
+    if (policy.compute() == Precision::Fp32 && wide.workload.precision.of(WideKind::Routers) == Precision::Fp32) return plan;
+    return violations(wide).empty() ? wide : plan;
+  }
   // Inputs of modules on the host, and gradients of the head's weights behind the last backward; drawn apart, too.
   ParallelPlan with_residency(const ParallelPlan& plan) {
     const std::uint64_t drawn = random_bits(RandomKey{key_.value + 19}, residency_drawn_++);
@@ -199,6 +212,7 @@ class PlanGenerator {
     ParallelPlan other = plan;
     other.offload_modules = at(kModules, drawn % 3);
     other.offload_least = drawn / 3 % 2 > 0 ? 1'500 : 0;
+    other.offload_blocks = drawn / 18 % 3 > 0 ? 0 : 1;
     if (!violations(other).empty()) other = plan;
     const ParallelPlan sent = other;
     if (plan.zero_stage <= 1) {  // what keeps most plans from it
@@ -417,7 +431,7 @@ class PlanGenerator {
   std::uint64_t drawn_ = 0, layers_drawn_ = 0, shared_drawn_ = 0, codecs_drawn_ = 0, levels_drawn_ = 0, small_drawn_ = 0, chosen_drawn_ = 0,
                 share_drawn_ = 0, copy_drawn_ = 0, frozen_drawn_ = 0, ends_drawn_ = 0, blocks_drawn_ = 0, kernels_drawn_ = 0,
                 numbers_drawn_ = 0, apart_drawn_ = 0, drives_drawn_ = 0, loads_drawn_ = 0, paged_drawn_ = 0, sums_drawn_ = 0,
-                residency_drawn_ = 0, programs_drawn_ = 0;
+                residency_drawn_ = 0, wider_drawn_ = 0, programs_drawn_ = 0;
 };
 
 inline std::string context_text(const ParallelPlan& plan) {

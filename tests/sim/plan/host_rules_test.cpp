@@ -24,7 +24,13 @@ TEST(HostRules, InputsOfModulesAreOfBlocksThatAreTrainedWhole) {
               broken(kWhere, "core_attn keeps it on the device"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.offload_modules = Module::AttentionProjection | Module::CoreAttention; }), IsEmpty());
   EXPECT_THAT(with([](ParallelPlan& p) { p.offload_least = -1; }), broken(kWhere, "tensors of -1 elements"));
-  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 3; }), broken(kWhere, "units of stage 3"));
+  EXPECT_THAT(with([](ParallelPlan& p) { p.zero_stage = 3; }), IsEmpty());
+  EXPECT_THAT(with([](ParallelPlan& p) { p.offload_blocks = -1; }), broken(kWhere, "is of -1 blocks"));
+  EXPECT_THAT(with([](ParallelPlan& p) {
+                p.offload_modules = p.recompute_scope.modules = Module::Mlp;
+                p.recompute = Recompute::Selective;
+              }),
+              broken(kWhere, "sends what mlp keeps to the host, and recomputes it"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.slices = 2; }), broken(kWhere, "slices of a sample"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.parallel_blocks = true; }), broken(kWhere, "a norm in front of each half"));
   EXPECT_THAT(with([](ParallelPlan& p) { p.model.frozen.first = 1; }), broken(kWhere, "trained whole"));
@@ -45,6 +51,15 @@ TEST(HostRules, TheWorkerSendsFromCpuRanksThatShareNoSample) {
   plan.offload_modules = Module::QkvProduct;
   plan.delay_head_wgrad = 1;
   EXPECT_THAT(why_not_runnable(plan), IsEmpty());
+  plan.offload_blocks = 1;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_blocks", "of all blocks"));
+  plan.offload_blocks = 0;
+  plan.offload_modules = Module::Mlp;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "what attention and experts have saved"));
+  plan.offload_modules = Module::QkvProduct;
+  plan.zero_stage = 3;
+  EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "beside whole weights"));
+  plan.zero_stage = 0;
   plan.mesh.context = 2;
   EXPECT_THAT(why_not_runnable(plan), broken("/offload_modules", "beside their exchange"));
   plan.mesh.context = 1;

@@ -70,6 +70,19 @@ TEST(PrecisionPolicy, PartsWithoutScalesComputeAsWhatIsNotScaled) {
   EXPECT_NE(policy, parsed("fp8:tensorwise gathers=fp8"));
 }
 
+TEST(PrecisionPolicy, KindsOfNumbersMayBeWiderThanTheirBlocks) {
+  for (const char* text : {"bf16 stream=fp32", "bf16 gradients=fp32 stream=fp32 routers=fp64", "fp32 routers=fp64",
+                           "fp8:mx routers=fp32 products:experts=bf16", "fp8:rowwise head=fp8", "fp4:nvfp4 head=fp4 stream=fp32"})
+    EXPECT_EQ(to_text(parsed(text)), text);
+  EXPECT_EQ(to_text(parsed("bf16 routers=fp32 stream=fp32 wire=fp16")), "bf16 wire=fp16 stream=fp32 routers=fp32") << "in any order";
+  const PrecisionPolicy policy = parsed("fp8:tensorwise head=fp8 routers=fp32");
+  EXPECT_EQ(policy.of(WideKind::Routers), Precision::Fp32);
+  EXPECT_EQ(policy.of(WideKind::Stream), std::nullopt);
+  EXPECT_TRUE(policy.scales_head());
+  EXPECT_EQ(policy.without_scales(), parsed("bf16 routers=fp32"));
+  EXPECT_NE(policy, parsed("fp8:tensorwise routers=fp32"));
+}
+
 TEST(PrecisionPolicy, BlocksWithoutScalesComputeAsWhatIsNotScaled) {
   for (const char* text : {"fp8:tensorwise blocks:0,31=bf16", "fp4:nvfp4 blocks:28-31=bf16", "fp8:mx unscaled=fp16 blocks:0=fp16",
                            "fp8:rowwise unscaled=fp32 blocks:1=fp32", "fp8:tensorwise blocks:0=fp32"})
@@ -136,6 +149,14 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"fp8:mx products:=bf16", 1},
                                                                                     {"fp8:mx products:mlp=bf16 products:keys=bf16", 1},
                                                                                     {"fp8:tensorwise blocks:0=fp8", 1},
+                                                                                    {"bf16 routers=bf16", 1},
+                                                                                    {"bf16 routers=tf32", 1},
+                                                                                    {"bf16 routers", 1},
+                                                                                    {"fp32 routers=fp32", 1},
+                                                                                    {"fp64 stream=fp64", 1},
+                                                                                    {"bf16 head=fp8", 1},
+                                                                                    {"fp8:mx head=fp4", 1},
+                                                                                    {"bf16 norms=fp32", 1},
                                                                                     {"fp8:tensorwise blocks:0=bf16 blocks:2=bf16", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;

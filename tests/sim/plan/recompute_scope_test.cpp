@@ -95,7 +95,7 @@ TEST(RecomputeScope, ModulesAreOfAList) {
   parse_modules("layernorm", kSentToHost, wrong);
   parse_recompute_scope("modules attn_norm", wrong);
   ASSERT_EQ(wrong.size(), 2u);
-  EXPECT_EQ(wrong.front().remedy, "use core_attn, moe_act, attn_norm, qkv_linear, attn_proj, mlp_norm, expert_fc1");
+  EXPECT_EQ(wrong.front().remedy, "use core_attn, mlp, moe_act, attn_norm, qkv_linear, attn_proj, mlp_norm, expert_fc1");
 }
 
 }  // namespace

@@ -311,6 +311,49 @@ TEST(StepRules, ABackwardGivesUpWhatWasGatheredForIt) {
   EXPECT_THAT(violations(plan), IsEmpty());
 }
 
+TEST(StepRules, WiderKindsStandInBlocksThatHaveThem) {
+  const auto found = [](const char* precision, const auto& change) {
+    ParallelPlan plan = testing::tiny_plan({.data = 2});
+    plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
+    std::vector<Violation> wrong;
+    plan.workload.precision = parse_precision_policy(precision, wrong);
+    EXPECT_THAT(wrong, IsEmpty()) << precision;
+    change(plan);
+    return violations(plan);
+  };
+  constexpr const char* kWhere = "/workload/precision";
+  const auto same = [](ParallelPlan&) {};
+  const auto experts = [](ParallelPlan& plan) { plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32}; };
+  EXPECT_THAT(found("bf16 routers=fp64", experts), IsEmpty());
+  EXPECT_THAT(found("bf16 routers=fp32", same), broken(kWhere, "and the network has none"));
+  EXPECT_THAT(found("bf16 blocks:0=fp32 routers=fp32", experts), broken(kWhere, "and blocks in fp32"));
+  EXPECT_THAT(found("bf16 routers=fp64",
+                    [&](ParallelPlan& plan) {
+                      experts(plan);
+                      at(plan.cluster.hardware.peak, Precision::Fp64) = FlopsPerSecond(0);
+                    }),
+              broken(kWhere, "the hardware profile has no rate of it"));
+  EXPECT_THAT(found("bf16 stream=fp32", same), IsEmpty());
+  EXPECT_THAT(found("bf16 stream=fp64", same), broken(kWhere, "has a stream in fp64"));
+  EXPECT_THAT(found("bf16 head=fp32 stream=fp32", same), broken(kWhere, "a wider stream and units in fp32"));
+  EXPECT_THAT(found("bf16 stream=fp32", [](ParallelPlan& plan) { plan.model.norm_place = NormPlace::AfterSum; }),
+              broken(kWhere, "a norm in front of each half"));
+  EXPECT_THAT(found("fp8:tensorwise head=fp8", same), IsEmpty());
+  EXPECT_THAT(found("fp8:delayed head=fp8", same), broken(kWhere, "delayed scales are one list"));
+  EXPECT_THAT(found("fp8:tensorwise head=fp32 head=fp8", same), broken(kWhere, "two things of the head"));
+  EXPECT_THAT(found("fp8:tensorwise head=fp8", [](ParallelPlan& plan) { plan.cluster.hardware.kind = DeviceKind::Cpu; }),
+              broken(kWhere, "CPU ranks round those of blocks alone"));
+}
+
+TEST(StepRules, TheWorkerHasOneTypeInABlock) {
+  for (const char* precision : {"bf16 stream=fp32", "bf16 routers=fp32", "fp8:tensorwise head=fp8"}) {
+    ParallelPlan plan = testing::tiny_plan();
+    std::vector<Violation> wrong;
+    plan.workload.precision = parse_precision_policy(precision, wrong);
+    EXPECT_THAT(why_not_runnable(plan), broken("/workload/precision", "the worker")) << precision;
+  }
+}
+
 TEST(StepRules, WeightsOfAHeadComeBehindTheLastBackward) {
   constexpr const char* kWhere = "/delay_head_wgrad";
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 2});

@@ -177,7 +177,7 @@ TEST(Accounting, WhatSlowsAStepIsLost) {
       {&kMegatron, "deterministic-mode"},    {&kMegatron, "batch-invariant-mode"},
       {&kMegatron, "disable-jit-fuser"},     {&kMegatron, "nccl-ub"},
       {&kTrainer, "full_determinism"},       {&kTrainer, "padding_free"},
-      {&kTrainer, "torch_compile"},          {&kTrainer, "activation_offloading"},
+      {&kTrainer, "torch_compile"},          {&kTrainer, "use_dora"},
       {&kDeepSpeed, "comms_logger.enabled"}, {&kDeepSpeed, "activation_checkpointing.synchronize_checkpoint_boundary"},
       {&kDeepSpeed, "compile.enabled"},      {&kAccelerate, "dynamo_backend"}};
   for (const auto& [program, name] : kSlow) EXPECT_NE(lost_of(*program, name), nullptr) << program->title << " " << name;

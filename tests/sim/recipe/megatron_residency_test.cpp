@@ -40,6 +40,28 @@ TEST(MegatronResidency, InputsOfRecomputedBlocksAreAModuleOfLaterReleases) {
   EXPECT_THAT(testing::text_of(both.lost), HasSubstr("with recompute full blocks keep their inputs alone; the plan is without it"));
 }
 
+TEST(MegatronResidency, TheFirstBlocksSendAllThatTheyKeep) {
+  const std::string offloads = "--cpu-offloading --cpu-offloading-num-layers 2 ";
+  const ParallelPlan plan = read_placed(offloads, "1").plan;
+  EXPECT_EQ(plan.offload_modules, kSentToHost);
+  EXPECT_EQ(plan.offload_blocks, 2);
+  EXPECT_EQ(plan.offload_least, 0);
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, HasSubstr("--cpu-offloading-num-layers 2"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("--offload-modules")));
+  EXPECT_TRUE(read_placed("--cpu-offloading", "1").plan.offload_modules.none()) << "of no layer";
+  EXPECT_TRUE(read_placed("--cpu-offloading-num-layers 2", "1").plan.offload_modules.none());
+  EXPECT_THAT(testing::text_of(read_placed(offloads).unknown), HasSubstr("with which Megatron-Core refuses it"));
+  const ImportedPlan again =
+      read_placed(offloads + "--recompute-granularity full --recompute-method uniform --recompute-num-layers 1", "1");
+  EXPECT_TRUE(again.plan.offload_modules.none());
+  EXPECT_THAT(testing::text_of(again.lost),
+              HasSubstr("cpu-offloading: sends what modules have saved to the host, but with recompute full"));
+  ParallelPlan some = plan;
+  some.offload_modules = Module::Mlp;
+  EXPECT_THAT(testing::refused_by(kMegatron, some), HasSubstr("/offload_modules"));
+}
+
 TEST(MegatronResidency, GradientsOfTheHeadsWeightsWait) {
   const ParallelPlan some = read_placed("--defer-embedding-wgrad-compute --wgrad-deferral-limit 2").plan;
   EXPECT_EQ(some.delay_head_wgrad, 2);

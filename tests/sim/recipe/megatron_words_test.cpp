@@ -52,6 +52,34 @@ TEST(MegatronWords, ExchangesGoAlongProductsWhereItIsAsked) {
   }
 }
 
+TEST(MegatronWords, TypesOfRoutersAndOfTheStream) {
+  Cluster cluster = load_cluster("h100-80gb-sxm", DeviceCount{8});
+  cluster.software = load_software("megatron-core-2025");
+  const auto read = [&](const std::string& more) {
+    return testing::imported(
+        "python pretrain_gpt.py --num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 --max-position-embeddings 32 "
+        "--vocab-size 250 --bf16 --micro-batch-size 1 --global-batch-size 8 --num-experts 8 --moe-router-topk 2 --moe-ffn-hidden-size 64 "
+        "--swiglu --disable-bias-linear --normalization RMSNorm --position-embedding-type rope --untie-embeddings-and-output-weights " +
+            more + "\n",
+        {.model = {}, .cluster = cluster});
+  };
+  const auto precision = [&](const std::string& more) { return to_text(read(more).plan.workload.precision); };
+  EXPECT_EQ(precision(""), "bf16 gradients=fp32");
+  EXPECT_EQ(precision("--moe-router-dtype fp32"), "bf16 gradients=fp32 routers=fp32");
+  EXPECT_EQ(precision("--moe-router-dtype fp64 --fp32-residual-connection"), "bf16 gradients=fp32 stream=fp32 routers=fp64");
+  EXPECT_THAT(testing::text_of(read("--fp32-residual-connection").notes), HasSubstr("releases before cast the stream back"));
+  const ParallelPlan plan = read("--moe-router-dtype fp64 --fp32-residual-connection").plan;
+  const std::string text = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(text, HasSubstr("--moe-router-dtype fp64"));
+  EXPECT_THAT(text, HasSubstr("--fp32-residual-connection"));
+  EXPECT_THAT(testing::refused_by(kTorchtitan, plan), HasSubstr("/workload/precision"));
+  ParallelPlan dense =
+      testing::imported("--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16", tiny_llama_on(8)).plan;
+  dense.workload.precision = dense.workload.precision.with(WideKind::Stream, Precision::Fp32);
+  const RecipeContext again{.model = dense.model, .cluster = dense.cluster};
+  EXPECT_EQ(testing::imported(testing::main_text(kMegatron, dense), again).plan.workload.precision, dense.workload.precision);
+}
+
 TEST(MegatronWords, DeepSpeedsStageStandsInADocumentOfTheScript) {
   const std::string text =
       "ZERO=1\nCONFIG=./ds.json\ncat <<EOT > $CONFIG\n{\"zero_optimization\": {\"stage\": $ZERO}}\nEOT\n"

@@ -45,8 +45,12 @@ TEST(TorchtitanScales, WhatNoPartSaysIsTold) {
   const ImportedPlan part = with_scales(kLinears, "[quantize.linear.float8]\nfilter_fqns = [\"output\", \"attention.wq\", \"w2\"]\n");
   EXPECT_EQ(precision_of(part), "fp8:tensorwise gradients=fp32");
   EXPECT_THAT(testing::text_of(part.lost), HasSubstr("leaves attention.wq, feed_forward.w2 in 16 bit"));
-  EXPECT_THAT(testing::text_of(part.lost), Not(HasSubstr("head")));
-  EXPECT_THAT(testing::text_of(with_scales(kLinears, "").lost), HasSubstr("the head's product is in 8 bit, too"));
+}
+
+TEST(TorchtitanScales, TheHeadIsALinearLayerLikeOthers) {
+  EXPECT_EQ(precision_of(with_scales(kLinears, "")), "fp8:tensorwise gradients=fp32 head=fp8");
+  EXPECT_EQ(precision_of(with_scales("[\"mx\"]", "[mx]\nrecipe_name = \"mxfp8_cublas\"\n")), "fp8:mx gradients=fp32 head=fp8");
+  EXPECT_EQ(precision_of(with_scales("[\"quantize.grouped_mm.float8\"]", "", "deepseek_v3", "16B")).find("head"), std::string::npos);
 }
 
 TEST(TorchtitanScales, NamesOfNoLayerAreTold) {

@@ -109,7 +109,7 @@ TEST(Torchtitan, SectionsOfToml) {
   EXPECT_EQ(plan.plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2}));
   EXPECT_EQ(plan.plan.microbatch_size, 2);
   EXPECT_THAT(testing::text_of(plan.lost), AllOf(HasSubstr("is Muon"), HasSubstr("compile.enable")));
-  EXPECT_EQ(to_text(plan.plan.workload.precision), "fp8:tensorwise gradients=fp32");
+  EXPECT_EQ(to_text(plan.plan.workload.precision), "fp8:tensorwise gradients=fp32 head=fp8");
   EXPECT_THAT(plan.unknown, ::testing::IsEmpty());
 }
 

@@ -108,10 +108,11 @@ TEST(Trainer, CheckpointingByAnOlderName) {
 
 TEST(Trainer, InputsOfBlocksOnTheHost) {
   const auto read = [](const std::string& value) { return tuned("torchrun --nproc_per_node=8", "--gradient_checkpointing " + value); };
-  EXPECT_TRUE(read("offload").plan.offload_activations);
-  EXPECT_EQ(read("offload").plan.recompute, Recompute::Full);
+  EXPECT_TRUE(read("offload").plan.offload_activations && read("offload").plan.recompute == Recompute::Full);
   EXPECT_FALSE(read("true").plan.offload_activations);
   EXPECT_THAT(testing::text_of(read("offload_disk").lost), HasSubstr("on a drive"));
+  EXPECT_TRUE(read("true --activation_offloading true").plan.offload_activations) << "autograd saves the inputs alone";
+  EXPECT_THAT(testing::text_of(read("false --activation_offloading true").lost), HasSubstr("sends all that blocks save"));
 }
 
 TEST(Trainer, DashesAreUnderscores) {

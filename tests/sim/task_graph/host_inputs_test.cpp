@@ -27,12 +27,34 @@ TEST(HostInputs, OfUsualAttention) {
   EXPECT_EQ(sent(sending(Module::AttentionNorm), 0), Bytes(0));
   EXPECT_EQ(sent(sending(Module::CoreAttention), 0), Bytes(4 * kStream));
   EXPECT_EQ(sent(sending(Module::CoreAttention | Module::AttentionProjection), 0), Bytes(5 * kStream));
-  EXPECT_EQ(sent(sending(kSentToHost), 1), Bytes(0));  // a plain feed-forward keeps all
+  EXPECT_EQ(sent(sending(kSentToHost.without(Module::Mlp)), 1), Bytes(0));
   ParallelPlan cut = sending(Module::CoreAttention);
   cut.mesh.tensor = 2;
   EXPECT_EQ(sent(cut, 0), Bytes(2 * kStream));
   cut.attention = AttentionWord::FusedSoftmax;  // 32 x 32 scores of two heads in place of what comes out
   EXPECT_EQ(sent(cut, 0), Bytes(3 * kStream / 2 + 4 * 2 * 32 * 32));
+}
+
+// What its norm reads and puts out, and four times as wide both sides of the activation. A relu's backward reads what it put out.
+TEST(HostInputs, OfAPlainFeedForward) {
+  ParallelPlan plan = sending(Module::Mlp);
+  EXPECT_EQ(sent(plan, 1), Bytes((2 + 2 * 4) * kStream));
+  EXPECT_EQ(sent(plan, 0), Bytes(0));
+  plan.mesh.tensor = 2;
+  EXPECT_EQ(sent(plan, 1), Bytes((2 + 4) * kStream));
+  plan.model.activation = Activation::Relu;
+  EXPECT_EQ(sent(plan, 1), Bytes((2 + 2) * kStream));
+}
+
+TEST(HostInputs, OfTheFirstBlocksOfAChunk) {
+  ParallelPlan plan = sending(Module::Mlp);
+  EXPECT_TRUE(plan.sends_modules(LayerIndex(1)) && plan.sends_modules(LayerIndex(2)));
+  EXPECT_FALSE(plan.sends_modules(LayerIndex(0)) || plan.sends_modules(plan.head()));
+  plan.offload_blocks = 1;
+  EXPECT_TRUE(plan.sends_modules(LayerIndex(1)));
+  EXPECT_FALSE(plan.sends_modules(LayerIndex(2)));
+  plan.offload_modules = {};
+  EXPECT_FALSE(plan.sends_modules(LayerIndex(1)));
 }
 
 TEST(HostInputs, OfLatentAttention) {
