@@ -66,12 +66,25 @@ class Counted:
             raise SystemExit(f"{side} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
         return collections.Counter({name: int(times) for times, name in (line.split("\t", 1) for line in counts.read_text().splitlines())})
 
+    def prepare(self, folder, layers):
+        reference.write_plan(self.planner.parent, folder, self.at_depth(layers), self.samples, self.sequence, "cuda",
+                             lambda words: subprocess.run([str(word) for word in words], check=True, capture_output=True), self.precision, self.more)
+        reference.write_tokens(folder / "tokens.bin", self.config["vocab_size"])
+
+    def memory(self, layers):
+        """(simulated, measured) bytes of the executor's peak: LibTorch's allocator works as on a card."""
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            self.prepare(folder, layers)
+            self.calls("executor", folder, 3)
+            said = subprocess.run([str(self.planner), "compare", str(folder / "run"), "--warm-up", "1", "--json"], check=True, capture_output=True, text=True).stdout
+        found = json.loads(said[said.index("{"):])
+        return found["memory_simulated_bytes"], found["memory_measured_bytes"]
+
     def a_step(self, side, layers):
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)
-            reference.write_plan(self.planner.parent, folder, self.at_depth(layers), self.samples, self.sequence, "cuda",
-                                 lambda words: subprocess.run([str(word) for word in words], check=True, capture_output=True), self.precision, self.more)
-            reference.write_tokens(folder / "tokens.bin", self.config["vocab_size"])
+            self.prepare(folder, layers)
             few, many = (self.calls(side, folder, steps) for steps in STEPS)
         return quotient(many, few, STEPS[1] - STEPS[0])
 

@@ -124,6 +124,14 @@ class ASteps(unittest.TestCase):
         self.assertEqual(launches.sums(ours), launches.sums(apart))
         self.assertLessEqual(sum(launches.sums(ours).values()), sum(launches.sums(theirs).values()))
 
+    def test_dropout_takes_as_much_less_memory_as_is_simulated(self):
+        """Where queries share keys; what both take beside that (workspaces of cuBLAS) is the same."""
+        model = BLOCKS | {"attention_dropout": 0.1}
+        alone = model | {"num_key_value_heads": model["num_attention_heads"]}
+        (simulated, measured), (of_each, measured_of_each) = (launches.Counted(LIBRARY, WORKER, PLANNER, config, 4, 256).memory(LAYERS) for config in (model, alone))
+        self.assertLess(simulated, of_each)
+        self.assertEqual(measured_of_each - measured, of_each - simulated)
+
     def test_fp16_asks_for_what_bf16_asks_for(self):
         """Whether a step is skipped the device decides; the host reads the sums of a step, and writes a scale where that has changed."""
         for more in ((), ("--optimizer", "muon")):

@@ -1,8 +1,9 @@
-"""The pack on a machine that lacks what is packed: a mount namespace without this machine's copies, without .deps and build, with torch elsewhere.
+"""The pack on a machine that lacks what is packed: a namespace without this machine's copies, without .deps and build, with torch elsewhere, and without a network.
 
 There the packed programs start, two ranks talk over the packed Open MPI, and preset cuda configures. Needs build/cuda_check (architecture_cuda_preset_test)
 and the right to mount; skipped aloud without them (77).
 """
+import json
 import os
 import pathlib
 import shutil
@@ -21,9 +22,10 @@ LIBRARIES = pathlib.Path("/usr") / programs.LIBRARIES
 ELSEWHERE_TOLD = ("cmake/[Bb]oost*", "pkgconfig/mpi*.pc", "pkgconfig/ompi*.pc", "pkgconfig/orte.pc", "openmpi", "libpmix*")   # where CMake would find the same
 ELSEWHERE = "/opt/torch/.venv"
 
-# Run as root of a mount namespace of its own: scratch folder, venv, what to hide (a file), then a command.
+# Run as root of namespaces of its own, of mounts and of a network that has this machine alone (SIOCSIFFLAGS, IFF_UP): scratch folder, venv, what to hide (a file), then a command.
 HOUSE = r"""
 set -eu
+python3 -c 'import fcntl, socket, struct; fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh", b"lo", 1))'
 scratch=$1 venv=$2 hidden=$3; shift 3
 mount -t tmpfs none "$scratch"
 mkdir -p "$scratch"/usr "$scratch"/usr.work "$scratch"/opt
@@ -57,7 +59,7 @@ OF_LIBRARIES = ("cublas*", "cusparse*", "cusolver*", "cufft*", "curand*", "nvtx3
 
 
 def may_mount():
-    tried = subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b && mount -t overlay overlay "
+    tried = subprocess.run(["unshare", "-m", "-n", "sh", "-c", "mount -t tmpfs none /mnt && mkdir /mnt/a /mnt/b && mount -t overlay overlay "
                             "-o lowerdir=/usr,upperdir=/mnt/a,workdir=/mnt/b /usr"], capture_output=True, text=True)
     return tried.returncode == 0
 
@@ -91,7 +93,7 @@ class Pack(unittest.TestCase):
         venv = (ROOT / ".deps/venv").resolve()
         there = {name: value for name, value in os.environ.items() if name not in ("LD_LIBRARY_PATH", "OUT")}
         there |= {"PATH": f"{ELSEWHERE}/bin:/usr/local/cuda/bin:/usr/bin:/bin", "MESHWRIGHT_CARRY": str(self.carry)} | environment
-        return subprocess.run(["unshare", "-m", "bash", "-c", HOUSE, "bash", str(self.scratch), str(venv), str(self.hidden), *map(str, command)], cwd=ROOT, env=there,
+        return subprocess.run(["unshare", "-m", "-n", "bash", "-c", HOUSE, "bash", str(self.scratch), str(venv), str(self.hidden), *map(str, command)], cwd=ROOT, env=there,
                               capture_output=True, text=True, timeout=500)
 
     def on_bare(self, words):
@@ -102,6 +104,8 @@ class Pack(unittest.TestCase):
         for file in ("/usr/include/fmt", "/usr/include/yaml-cpp", "/usr/include/unicode", "/usr/include/zlib.h", LIBRARIES / "libmpi.so.40", "/usr/bin/mpirun", ROOT / ".deps/venv/bin", ROOT / "build/dev"):
             self.assertEqual(self.bare("test", "!", "-e", file).returncode, 0, file)
         self.assertEqual(self.bare("test", "-e", f"{ELSEWHERE}/bin/python3").returncode, 0)
+        reached = self.bare("python3", "-c", "import socket; socket.create_connection(('192.0.2.1', 80), 5)")   # of no machine (RFC 5737)
+        self.assertIn("unreachable", reached.stderr)
 
     def test_the_programs_start_and_nothing_is_built(self):
         ended = self.bare("tests/run_gpu.sh", "--tests")
@@ -128,6 +132,17 @@ class Pack(unittest.TestCase):
         self.addCleanup(aside.rename, library)
         self.assertIn("libmpi", self.bare("python3", "-c", "import sys, pathlib; sys.path.insert(0, 'tests/gpu'); import programs; "
                                           f"print(programs.starts(pathlib.Path('{self.carry}/bin'), pathlib.Path('{self.carry}')))").stderr)
+
+    def test_another_cuda_is_seen_and_what_to_do_is_in_the_report(self):
+        """LibTorch without the runtime that the programs were built with, and no compiler to build them again."""
+        reports = self.scratch.parent / "reports"
+        ended = self.bare("bash", "-c", f"mount -t tmpfs none {ELSEWHERE}/lib/python3*/site-packages/nvidia/cu13/lib; for nvcc in $(type -ap nvcc); do "
+                          "mount --bind /bin/false $nvcc; done; tests/run_gpu.sh --tests", OUT=str(reports))
+        self.assertEqual(ended.returncode, 1, ended.stdout + ended.stderr)
+        self.assertIn("of the pack does not start here", ended.stderr)
+        self.assertIn("libcudart", ended.stderr)
+        (said,) = json.loads((reports / "programs.json").read_text())["failures"]
+        self.assertIn("ended with 1", said)
 
     def test_preset_cuda_configures_with_it(self):
         ended = self.bare("python3", "-c", CONFIGURED, self.carry, self.scratch / "configured")
