@@ -20,6 +20,7 @@ TEST(Environment, WhatSlowsTheNetworkOrTheHostIsTold) {
   EXPECT_THAT(lost_behind("export NCCL_P2P_DISABLE=1\n"), HasSubstr("NCCL_P2P_DISABLE"));
   EXPECT_THAT(lost_behind("CUDA_LAUNCH_BLOCKING=1 "), HasSubstr("the host waits"));
   EXPECT_THAT(lost_behind("env NCCL_ALGO=Ring "), HasSubstr("is Ring"));
+  EXPECT_THAT(lost_behind("export NVTE_CPU_OFFLOAD_V1=1 NVTE_FWD_LAYERNORM_SM_MARGIN=16\n"), HasSubstr("NVTE_FWD_LAYERNORM_SM_MARGIN"));
   EXPECT_THAT(lost_behind("export MAX_PIXELS=4194304\n"), HasSubstr("images beside the text"));
   EXPECT_THAT(lost_behind("export ACCELERATE_USE_FSDP=true FSDP_OFFLOAD_PARAMS=true\n"), HasSubstr("FSDP_OFFLOAD_PARAMS"));
 }
