@@ -61,6 +61,15 @@ TEST(DescribeRow, FusedOperatorsAreTheRowsWhereItNamesThem) {
   EXPECT_FALSE(describe(row).plan.cluster.software.fused_rotary);
 }
 
+TEST(DescribeRow, TransformerEnginesLossWritesOverTheLogits) {
+  Json row = valid_row();
+  EXPECT_EQ(describe(row).plan.cluster.software.fused_loss_bytes, 10);
+  row["plan"]["cross_entropy_impl"] = "native";
+  EXPECT_EQ(describe(row).plan.cluster.software.fused_loss_bytes, 10);
+  row["plan"]["cross_entropy_impl"] = "te";
+  EXPECT_EQ(describe(row).plan.cluster.software.fused_loss_bytes, 2);
+}
+
 TEST(DescribeRow, AProgramMayFuseLayerNormAlone) {
   Json row = valid_row();
   row["plan"]["software"] = {{"framework", "fsdp1"}};
