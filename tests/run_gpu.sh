@@ -2,7 +2,7 @@
 # Everything that needs a GPU, on a machine that has one, torch 2.11, CUDA 13, and perhaps nothing else: no network, MPI, Qt, ninja or packages.
 #
 #   tests/run_gpu.sh --pack          here, where cmake/setup.sh ran: builds preset cuda for sm_90, issues steps with it whose launches are counted, and puts
-#                                    its programs, stripped, with what they need into .deps/carry (at most 45 MiB); take that along beside the source
+#                                    its programs, stripped, with what they need into .deps/carry (at most 42 MiB); take that along beside the source
 #   tests/run_gpu.sh --rehearse      every phase here, on the processor, with what stands in for a card; needs build/dev
 #   tests/run_gpu.sh --tests         every test labelled gpu of one rank
 #   tests/run_gpu.sh --ranks         those of two ranks, which share the card

@@ -17,7 +17,7 @@ import tarfile
 from programs import HEADERS_ASIDE, LIBRARIES, LIBRARIES_ASIDE, gpu_tests
 from report import ROOT
 
-MOST = 45 << 20   # bytes: the machine takes 64 MiB, sources and all
+MOST = 42 << 20   # bytes: the machine takes 64 MiB, sources and all, and these grow
 HEADERS = ("CLI", "fmt", "gmock", "gtest", "nlohmann", "oneapi", "tbb", "unicode", "yaml-cpp", "zconf.h", "zlib.h")
 SYSTEM = re.compile(r"/(libc|libm|libstdc\+\+|libgcc_s|ld-linux.*|libdl|libpthread|librt)\.so")   # of every Linux
 # Every program holds the same kernels: by a window of 64 MiB they are kept once, and programs take half of what they took.
