@@ -376,7 +376,9 @@ MemoryBound memory_bound(const sim::ModelGraph& model, const sim::ParallelPlan& 
   const sim::WholeBackwards whole = whole_backwards(plan, orders);
   for (std::size_t at = 0; at < weights.size(); ++at) {
     const sim::StageIndex stage(static_cast<std::int32_t>(at));
-    const Bytes working = StageWalk(model, plan, activations, &weights[at], whole, stage).peak(orders[at]);
+    // Which blocks send what they keep to the host is of the cut: where a number of them is said, what is resident is a bound.
+    const Bytes working =
+        plan.offload_blocks > 0 ? Bytes{} : StageWalk(model, plan, activations, &weights[at], whole, stage).peak(orders[at]);
     sim::MemoryBreakdown resident = weights[at].resident;
     sim::add_step_data(resident, plan, stage);
     const Bytes peak = total(resident) + working;

@@ -24,6 +24,7 @@ void check_inputs_on_host(const ParallelPlan& plan, Rules& rules) {
         "sends what mlp keeps to the host, and recomputes it", "name mlp in one of them");
   needs(plan.offload_blocks >= 0, fmt::format("is of {} blocks", plan.offload_blocks), "use offload_blocks=0, for all, or more");
   needs(plan.offload_least >= 0, fmt::format("has tensors of {} elements or more", plan.offload_least), "use offload_least=0 or more");
+  needs(plan.zero_stage < 3, "is not lowered beside units of stage 3", "use zero=2 or less");
   needs(plan.slices == 1, "is not lowered for slices of a sample", "use slices=1");
   needs(!model.convolution && !model.encoder && !model.linear && !model.attention.is_sparse(),
         "is known of blocks that attend to all tokens of one text", "leave it out");

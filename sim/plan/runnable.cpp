@@ -289,8 +289,6 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "use on_drive=none: what is on the host lies in its memory"},
     {"/offload_modules", [](const ParallelPlan& p) { return !p.offload_modules.none() && p.cluster.hardware.kind != DeviceKind::Cpu; },
      "what modules have saved goes to the host on CPU ranks alone", "use recompute=full and offload_activations=true, or leave it out"},
-    {"/offload_modules", [](const ParallelPlan& p) { return !p.offload_modules.none() && p.zero_stage == 3; },
-     "the worker sends what modules have saved beside whole weights", "use zero=2 or less"},
     {"/offload_blocks", [](const ParallelPlan& p) { return !p.offload_modules.none() && p.offload_blocks > 0; },
      "the worker sends what modules of all blocks have saved", "leave it out"},
     {"/offload_modules", [](const ParallelPlan& p) { return p.offload_modules.has(Module::Mlp); },

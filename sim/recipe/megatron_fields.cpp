@@ -394,7 +394,7 @@ constexpr Field kFields[] = {
     {"min-offloaded-tensor-size", "", least_on_host, read_least_on_host},
     {"cpu-offloading", "", [](const ParallelPlan& p) { return written_flag(sends_blocks(p)); }, flag_said},
     {"cpu-offloading-num-layers", "", [](const ParallelPlan& p) { return written_if(sends_blocks(p), std::to_string(p.offload_blocks)); },
-     only_said},
+     [](const Value& v, Draft&) { static_cast<void>(v.integer()); }},
     {"cpu-offloading-activations", "", nullptr, flag_said},
     {"recompute-modules", "", [](const ParallelPlan& p) { return written_if(p.recompute == Recompute::Selective, recomputed_modules(p)); },
      read_recomputed_modules},
