@@ -311,8 +311,7 @@ bool Replay::may_stay(const ReplayStage& stage, std::size_t bucket) const {
 }
 
 void Replay::reshard(ReplayStage& stage, const Visit& visit, const Visit* next) {
-  const bool stays = visit.kind == ActionKind::Backward && plan_.reshard_after_backward == sim::ReshardAfterBackward::Last;
-  if (stays || !plan_.reshard_after_forward) return;  // until its last use: no gather follows
+  if (sim::stays_gathered(plan_, visit.kind)) return;  // until its last use: no gather follows
   const std::span<const std::size_t> kept = next == nullptr ? std::span<const std::size_t>{} : read_by(stage, *next);
   for (const std::size_t bucket : read_by(stage, visit))
     if (std::ranges::find(kept, bucket) == kept.end() && !may_stay(stage, bucket)) {

@@ -277,6 +277,10 @@ bool reshards_after_backward(const ParallelPlan& plan) {
   return habits_of(plan.cluster).unit_buffers && sharding_strategy(plan).shards_parameters && plan.mesh.pipeline == 1;
 }
 
+bool stays_gathered(const ParallelPlan& plan, ActionKind behind) {
+  return !plan.reshard_after_forward || (behind == ActionKind::Backward && plan.reshard_after_backward == ReshardAfterBackward::Last);
+}
+
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket) {
   const bool keeps = sharding_strategy(plan).shards_parameters && plan.reshard_after_forward && plan.mesh.reshard > 1 && !bucket.expert;
   return keeps ? gathered_bytes(plan, bucket) / std::int64_t{plan.mesh.reshard} : Bytes{};

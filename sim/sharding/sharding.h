@@ -125,6 +125,7 @@ Bytes gathered_bytes(const ParallelPlan& plan, const Bucket& bucket);
 // After each backward units are shards again, whatever comes next, as FSDP 2 has it: each microbatch gathers by itself. Its pipelines put that off to
 // the last microbatch (torch/distributed/pipelining/stage.py: set_reshard_after_backward).
 bool reshards_after_backward(const ParallelPlan& plan);
+bool stays_gathered(const ParallelPlan& plan, ActionKind behind);  // for actions that come, unless the one it was gathered for ends with it
 
 // Of a bucket, what a rank keeps from a forward to the next gather of it (mesh.reshard), or to the step (kept_until); else none.
 Bytes kept_after_forward(const ParallelPlan& plan, const Bucket& bucket);

@@ -172,10 +172,9 @@ std::int32_t StageWriter::bring(const Task& gather, std::int32_t after) {
 
 // Frees what the visit needed, unless the next visit needs it too, or it stays from forward to backward.
 void StageWriter::reshard(const std::vector<Visit>& visits, std::size_t at) {
-  const bool back = visits[at].action.kind == ActionKind::Backward, ends_with_action = back && reshards_after_backward(plan_);
-  const bool stays = !plan_.reshard_after_forward || (back && plan_.reshard_after_backward == ReshardAfterBackward::Last);
+  const bool ends_with_action = visits[at].action.kind == ActionKind::Backward && reshards_after_backward(plan_);
   std::span upcoming = std::span(visits).subspan(at + 1);
-  if (!stays) upcoming = upcoming.first(std::min<std::size_t>(1, upcoming.size()));
+  if (!stays_gathered(plan_, visits[at].action.kind)) upcoming = upcoming.first(std::min<std::size_t>(1, upcoming.size()));
   if (ends_with_action) upcoming = {upcoming.begin(), std::ranges::find_if(upcoming, &Visit::opens)};
   reshard(visits[at], upcoming, {});
 }

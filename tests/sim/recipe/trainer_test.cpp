@@ -479,8 +479,7 @@ TEST(Trainer, FsdpWithoutAutoWrapHasOneUnit) {
 
 // ms-swift by its module: the same names and defaults.
 TEST(Trainer, ModulesOfMsSwift) {
-  const std::string more =
-      " --model a/b --dataset c --max_length 32 --torch_dtype bfloat16 --per_device_train_batch_size 1 --deepspeed zero2\n";
+  const char* more = " --model a/b --dataset c --max_length 32 --torch_dtype bfloat16 --per_device_train_batch_size 1 --deepspeed zero2\n";
   for (const std::string begin : {"swift sft", "deepspeed --module swift.cli.sft", "torchrun --nproc_per_node 4 swift/cli/sft.py"}) {
     const ParallelPlan plan = testing::imported(begin + more, llama_for_trainer(4)).plan;
     EXPECT_EQ(plan.bucket_size, Bytes(2 * 200'000'000)) << begin;

@@ -137,6 +137,7 @@ TEST(Lower, WithoutReshardingAUnitIsGatheredOnceAStep) {
 TEST(Lower, ABackwardGivesWeightsUpWithEachMicrobatchOrTheLast) {
   ParallelPlan plan = testing::tiny_plan({.data = 2, .pipeline = 1, .tensor = 1});
   plan.zero_stage = 3;
+  plan.model.tied_embeddings = false;
   const std::int64_t microbatches = plan.num_microbatches(), units = 6;
   const auto gathers = [&](bool reshard, ReshardAfterBackward when) {
     plan.reshard_after_forward = reshard, plan.reshard_after_backward = when;
@@ -147,8 +148,8 @@ TEST(Lower, ABackwardGivesWeightsUpWithEachMicrobatchOrTheLast) {
   EXPECT_EQ(gathers(false, ReshardAfterBackward::Last), std::pair(units, std::int64_t{0}));
   EXPECT_EQ(gathers(false, ReshardAfterBackward::Each), std::pair(units * microbatches, std::int64_t{0}));
   const auto [forward, backward] = gathers(true, ReshardAfterBackward::Last);
-  EXPECT_EQ(forward, units) << "a later forward reads what the backward in front of it left";
-  EXPECT_EQ(backward, (units - 1) * microbatches) << "the head's is there";
+  EXPECT_EQ(forward, units + microbatches - 1) << "a later one reads what the backward in front of it left: all but the embedding's";
+  EXPECT_EQ(backward, (units - 2) * microbatches) << "the head's is there, and that of the embedding reads none";
 }
 
 // Between them and the head go the streams of all depths; the copy of the token table is theirs.
