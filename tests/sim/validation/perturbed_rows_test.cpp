@@ -122,7 +122,6 @@ Json Draw::row(int at) {
        {"attention_kernel", one_of(Json{"unfused", "fused_softmax", "no_flash", "flash1", "flash2", "flash", "flash3", "cudnn", nullptr})},
        {"sequence_parallel", one_of(Json{true, false, nullptr})},
        {"reshard_after_forward", one_of(Json{true, false, nullptr})},
-       {"reshard_after_backward", one_of(Json{true, false, nullptr})},
        {"fused_norm", one_of(Json{true, false, nullptr})},
        {"compiled", one_of(Json{true, false, nullptr})},
        {"async_tp", one_of(Json{true, nullptr})},
@@ -131,6 +130,7 @@ Json Draw::row(int at) {
        {"optimizer", one_of(Json{"adam", "lamb", nullptr})},
        {"overlap", one_of(Json{nullptr, {{"grad_reduce", true}, {"param_gather", true}, {"tp", true}, {"p2p", true}}})},
        {"software", {{"framework", one_of(kFrameworks)}, {"year", one_of(Json{2020, 2022, 2024, 2026})}}}});
+  if (at % 3 == 0) plan["reshard_after_backward"] = false;
   settle_precision(load_device(profile_of_part(row["hardware"]["gpu"].get<std::string>())), plan["precision"]);
   if (plan["recompute"] == "selective")
     plan["recompute_detail"] = one_of(Json{"op", "every_second_layer", "attention_core", "save_projections", nullptr});
