@@ -148,8 +148,8 @@ TEST(Lower, ABackwardGivesWeightsUpWithEachMicrobatchOrTheLast) {
   EXPECT_EQ(gathers(false, ReshardAfterBackward::Last), std::pair(units, std::int64_t{0}));
   EXPECT_EQ(gathers(false, ReshardAfterBackward::Each), std::pair(units * microbatches, std::int64_t{0}));
   const auto [forward, backward] = gathers(true, ReshardAfterBackward::Last);
-  EXPECT_EQ(forward, units + microbatches - 1) << "a later one reads what the backward in front of it left: all but the embedding's";
-  EXPECT_EQ(backward, (units - 2) * microbatches) << "the head's is there, and that of the embedding reads none";
+  EXPECT_EQ(forward, units) << "a later forward reads what the backward in front of it left";
+  EXPECT_EQ(backward, (units - 1) * microbatches) << "the head's is there";
 }
 
 // Between them and the head go the streams of all depths; the copy of the token table is theirs.
