@@ -330,6 +330,8 @@ void check_wide_stream(const ParallelPlan& plan, Rules& rules) {
         "leave stream= out");
   needs(!plan.workload.precision.has_full_units(), "has a wider stream and units in fp32, which is lowered for one of them",
         "leave stream= out, or embedding=, head= and blocks:");
+  needs(!plan.splits_backward(), "has a wider stream, which is not lowered where gradients of weights have a pass of their own",
+        "leave stream= out, or use 1f1b");
 }
 
 // Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.

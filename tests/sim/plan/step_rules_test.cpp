@@ -335,6 +335,11 @@ TEST(StepRules, WiderKindsStandInBlocksThatHaveThem) {
               broken(kWhere, "the hardware profile has no rate of it"));
   EXPECT_THAT(found("bf16 stream=fp32", same), IsEmpty());
   EXPECT_THAT(found("bf16 stream=fp64", same), broken(kWhere, "has a stream in fp64"));
+  EXPECT_THAT(found("bf16 stream=fp32",
+                    [](ParallelPlan& plan) {
+                      plan.mesh = {.pipeline = 2}, plan.schedule = "zb-1p", plan.cut = even_cut(4, plan.pipeline_shape());
+                    }),
+              broken(kWhere, "a pass of their own"));
   EXPECT_THAT(found("bf16 head=fp32 stream=fp32", same), broken(kWhere, "a wider stream and units in fp32"));
   EXPECT_THAT(found("bf16 stream=fp32", [](ParallelPlan& plan) { plan.model.norm_place = NormPlace::AfterSum; }),
               broken(kWhere, "a norm in front of each half"));
