@@ -178,9 +178,14 @@ void take_defaults_of_swift(RecipeReading& reading) {
                                                                                     "swift.cli._megatron.", "swift/cli/_megatron/"},
                                             [&](std::string_view name) { return reading.command.find(name) != std::string::npos; });
   if (!is_swift) return;
-  const RecipeSetting kUsual[] = {
-      {"of-swift", "true"},        {"use-distributed-optimizer", "true"},     {"micro-batch-size", "1"},
-      {"global-batch-size", "16"}, {"moe-token-dispatcher-type", "alltoall"}, {"recompute-granularity", "selective"}};
+  const RecipeSetting kUsual[] = {{"of-swift", "true"},
+                                  {"use-distributed-optimizer", "true"},
+                                  {"micro-batch-size", "1"},
+                                  {"global-batch-size", "16"},
+                                  {"moe-token-dispatcher-type", "alltoall"},
+                                  {"recompute-granularity", "selective"},
+                                  {"moe-grouped-gemm", "true"},
+                                  {"attention-backend", "flash"}};
   constexpr Renaming kTypes[] = {{"torch-dtype", "bfloat16", "bf16", "true"}, {"torch-dtype", "float16", "fp16", "true"}};
   for (RecipeSetting& one : reading.settings)
     if (has_name("model model-type", usual_argument(one.key)))
@@ -258,7 +263,7 @@ const std::string kIdleOfMegatron = std::string(kMegatronWithoutEffect) + std::s
                                     " of-swift primus-* stderr-sink-level auto-continue-train disable-last-saving "
                                     "val-dataset save-safetensors dataloader-num-workers dataset-num-proc streaming "
                                     "model-author model-name system split-dataset-ratio use-hf load-safetensors merge-lora "
-                                    "load-from-cache-file ignore-args-error padding-free init-from-hf-path model-id " +
+                                    "load-from-cache-file lazy-tokenize ignore-args-error padding-free init-from-hf-path model-id " +
                                     std::string(kNetworkOfCode) + " ";
 
 // Without overlap all gradients of a rank wait for the last of them: one bucket. With it a bucket has 40 million, and more from 40 data ranks on.

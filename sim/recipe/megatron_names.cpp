@@ -172,7 +172,8 @@ const std::string_view kMegatronWithoutEffect =
     // start and processes
     "distributed-timeout-minutes distributed-timeout-seconds-after-init local-rank local_rank rank world-size "
     "master-addr master-port node-rank rdzv-* rdzv-backend use-env "
-    "max-restarts max_restarts tee role log-dir log_dir redirects standalone hostfile no-python run-path module master_addr master_port "
+    "max-restarts max-restart max_restarts max_restart tee role log-dir log_dir redirects standalone hostfile no-python run-path module "
+    "master_addr master_port "
     "no-ssh no-ssh-check force-multi launcher launcher-args "
     "node_rank lazy-mpu-init "
     "nproc-per-node-* kill-on-bad-exit label jobid job-id job-name ntasks ntasks-per-node gpus-per-node gpus-per-task cpus-per-task "

@@ -210,6 +210,13 @@ SaidNetwork as_a_family_says_it(const ModelConfig& network) {
   return best ? *best : SaidNetwork{};
 }
 
+// A script's own code makes the network of --model, and the text says a window or a norm that this one lacks.
+void tell_words_of_text(Draft& draft, const std::vector<std::string>& words) {
+  for (const std::string& one : words)
+    if (one.find(" is none,") == std::string::npos && one.find(" is 0,") == std::string::npos)
+      draft.lost.push_back({"network", one + ": the plan has that of the model", "see which of them its code makes"});
+}
+
 void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, const RecipeContext& context) {
   if (!in_file && !context.model) {
     std::ranges::copy_if(draft.unknown, std::back_inserter(draft.wrong),
@@ -231,11 +238,15 @@ void settle_network(Draft& draft, const std::optional<ModelConfig>& in_file, con
         {"--vocabulary", "is not in the file: it is the tokenizer's", "give --vocabulary, its number of tokens, or --model"});
   if (context.model) {
     const bool is_of_code = draft.said.contains(std::string(kNetworkOfCode));
-    for (const std::string& one : network_differences(network, *context.model).structure)
+    const NetworkDifferences differences = network_differences(network, *context.model);
+    for (const std::string& one : differences.structure)
       if (!is_of_code || is_size(one))
         draft.wrong.push_back({"--model", "trains another network: " + one, "give the config.json of the network that this trains"});
     if (!draft.wrong.empty()) return;
-    if (is_of_code) return static_cast<void>(draft.plan.model = *context.model);
+    if (is_of_code) {
+      tell_words_of_text(draft, differences.words);
+      return static_cast<void>(draft.plan.model = *context.model);
+    }
     network.model_type = context.model->model_type;
     network.activation = context.model->activation;
     network.rope_scaling = context.model->rope_scaling;

@@ -211,9 +211,35 @@ bool begins_a_path(const std::string& value, std::size_t space) {
   return end + 1 < value.size() && value[end + 1] == '/';
 }
 
+// EXTRA_ARGS, moe_options: by its name a variable holds options, not the value of the one before it.
+bool sounds_like_options(const std::string& variable) {
+  const std::string name = in_lower_case(variable);
+  constexpr std::string_view kEnds[] = {"args", "arguments", "options", "opts", "flags", "extra"};
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+// Names that no program gives a value.
+bool is_flag_by_name(std::string_view key) {
+  constexpr std::string_view kBegins[] = {"no-", "no_", "do_"};
+  return has_name("overwrite_output_dir overwrite_cache log-throughput use-mcore-models exit-on-missing-checkpoint", key) ||
+         std::ranges::any_of(kBegins, [&](std::string_view begin) { return key.starts_with(begin); });
+}
+
+// --log-throughput $EXTRA_ARGS: a flag, and behind it more options.
+void part_from_flags(RecipeSettings& settings, std::vector<std::string>& open) {
+  for (RecipeSetting& setting : settings) {
+    const std::vector<std::string> names = unknowns_in(setting.value);
+    if (names.size() != 1 || setting.value != unknown_value(names[0])) continue;
+    if (!sounds_like_options(names[0]) && !is_flag_by_name(setting.key)) continue;
+    open.push_back(names[0]);
+    setting.value = "true";
+  }
+}
+
 // A variable that stands alone behind a value, where options stand, may hold more of them.
 void note_open_ends(Candidate& chosen, const std::vector<std::string>& missing, std::vector<Violation>& unknown) {
   std::vector<std::string> open = std::move(chosen.open);
+  part_from_flags(chosen.settings, open);
   for (RecipeSetting& setting : chosen.settings) {
     std::size_t begin = setting.value.find(std::string(" ") + kUnknownBegin);
     while (begin != std::string::npos && begins_a_path(setting.value, begin))
@@ -273,6 +299,20 @@ void tell_of_open_commands(const ShellScript& script, std::vector<Violation>& un
             {name, "is a command that the text does not say: its options are not read", fmt::format("give --set {}='...'", name)});
 }
 
+// --bf16 ... as a command of its own, behind one with options: that one lacks its backslash. Alone they are a file of arguments.
+std::vector<Violation> broken_lines(const ShellScript& script) {
+  std::vector<Violation> broken;
+  const auto is_option = [](const std::string& word) { return word.starts_with("--") && word.size() > 2; };
+  for (std::size_t at = 1; at < script.commands.size(); ++at)
+    if (const std::vector<std::string>& words = script.commands[at].words;
+        !words.empty() && is_option(words.front()) && std::ranges::any_of(script.commands[at - 1].words, is_option))
+      broken.push_back({words.front(),
+                        "begins a command of its own: the line before it ends without a backslash, and for a shell these are no options "
+                        "of it",
+                        "add the backslash"});
+  return broken;
+}
+
 // What the one command says otherwise than the other: "--micro-batch-size 8".
 std::string options_of_its_own(const Candidate& one, const Candidate& other) {
   std::string text;
@@ -328,6 +368,10 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
     tell_of_open_commands(script, none.unknown);
     return none;
   }
+  std::vector<Violation> broken = broken_lines(script);
+  if (const bool is_open = all.front().command.starts_with("--") || (all.size() > 1 && 2 * all[1].known > all[0].known);
+      is_open && !broken.empty())
+    throw InputError(file, std::move(broken));
   const std::string decides = remedy_of(all.front());
   if (all.size() > 1 && 2 * all[1].known > all[0].known)
     throw InputError(file, {{"", fmt::format("starts {} commands with different options", all.size()),
@@ -337,6 +381,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
     reading.unknown.push_back(
         {"", fmt::format("the command stands under a condition that the text does not decide: {}", shown(all.front().condition)), decides});
   tell_of_others(all, reading.unknown);
+  std::ranges::move(broken, std::back_inserter(reading.unknown));
   note_open_ends(all.front(), script.missing, reading.unknown);
   std::ranges::move(all.front().doubts, std::back_inserter(reading.unknown));
   reading.settings = std::move(all.front().settings);

@@ -46,6 +46,11 @@ void read_trained_optimizer(const Value& v, Draft& d) {
   v.lost(fmt::format("is {}, which no plan has: AdamW is taken", v.text()), "mind its state's memory and its time");
 }
 
+// The Trainer's own name for it up to Transformers 4, which goes before optim.
+void read_adafactor(const Value& v, Draft& d) {
+  if (v.boolean()) read_trained_optimizer(Value({"optim", "adafactor"}, d), d);
+}
+
 void read_method(const Value& v, Draft&) {
   if (!is_on(v.text()) || has_name("sft pt pretrain", v.text())) return;
   if (v.text().starts_with("stage"))  // of a script of its own: "stage2"
@@ -190,6 +195,7 @@ constexpr Field kTrainerFields[] = {
     {"torch_dtype", "dtype model_dtype", nullptr, read_loaded_type},
     {"mixed_precision", "", nullptr, read_launched_type},
     {"optim", "optimizer", nullptr, read_trained_optimizer},
+    {"adafactor", "", nullptr, read_adafactor},
     {"use_muon", "", nullptr,
      [](const Value& v, Draft& d) {
        if (v.boolean()) d.plan.workload.optimizer = OptimizerKind::Muon;
@@ -375,12 +381,30 @@ RecipeSettings named_stage_of_swift(std::string name) {
   return settings;
 }
 
+// What ms-swift calls fsdp2 (swift/config/fsdp2.json of its release 4).
+const RecipeSettings kFsdpOfSwift = {{"fsdp", "full_shard auto_wrap"},
+                                     {"fsdp_config.fsdp_version", "2"},
+                                     {"fsdp_config.reshard_after_forward", "true"},
+                                     {"fsdp_config.activation_checkpointing", "true"}};
+
+// It takes a file, too, which holds both the ways and their settings, or the text of one.
+void take_fsdp_of_swift(const RecipeSource& source, const RecipeSetting& named, RecipeReading& reading) {
+  const bool is_text = named.value.starts_with("{");
+  if (named.value != "fsdp2" && !is_text && !named.value.ends_with(".json")) return;
+  RecipeSettings held = kFsdpOfSwift;
+  if (named.value != "fsdp2") held = read_json(is_text ? named.value : text_beside(source, reading, named), named.value);
+  std::erase_if(reading.settings, [](const RecipeSetting& one) { return one.key == "fsdp"; });
+  for (const RecipeSetting& one : held)
+    if (!one.key.starts_with("_")) reading.settings.push_back({trainer_key(one.key), one.value});
+}
+
 void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
   const RecipeSettings named = reading.settings;
   for (const RecipeSetting& one : named) {
     const auto is_later = [&](const RecipeSetting& other) { return &other > &one && other.key == one.key; };
     if (std::ranges::any_of(named, is_later)) continue;  // the last one counts
     const bool is_layout = has_name("deepspeed deepspeed_config deepspeed_config_file dist_config.config_file", one.key);
+    if (one.key == "fsdp" && first_named("swift", named) != nullptr) take_fsdp_of_swift(source, one, reading);
     if (!is_file_name(one.value)) continue;
     if (is_layout && is_named_stage(one.value) && first_named("swift", named) != nullptr)
       append_under("file.zero_optimization.", named_stage_of_swift(one.value), reading);

@@ -120,6 +120,12 @@ void tell_scales_of_base(Draft& draft) {
   constexpr std::string_view kSays[] = {"double_quantization", "use_nested_quant", "use_bnb_nested_quant", "bnb_4bit_use_double_quant",
                                         "bnb_config_kwargs.bnb_4bit_use_double_quant"};
   const bool is_said = std::ranges::any_of(kSays, [&](std::string_view key) { return draft.said.contains(std::string(key)); });
+  if (is_of_axolotl(draft) && base_of(draft) == BaseFormat::Nf4 && text_of(draft, "adapter", "") == "lora")
+    return draft.lost.push_back(
+        {"load_in_4bit",
+         "stands beside adapter: lora, and Axolotl says of qlora alone how weights are packed: scales stay in fp32, half a bit more a "
+         "weight than the plan has, and products may be in fp32",
+         "write adapter: qlora, or mind memory and time"});
   if (is_said || base_of(draft) != BaseFormat::Nf4 || is_of_llama_factory(draft) || is_of_axolotl(draft) || is_of_swift(draft)) return;
   draft.lost.push_back({"bnb_4bit_use_double_quant",
                         "is not in the file: scales of packed weights stay in fp32 unless the code packs them again, half a bit more a "

@@ -431,6 +431,7 @@ TEST(Megatron, DefaultsOfMsSwift) {
   EXPECT_EQ(read.plan.workload.precision.compute(), Precision::Bf16);
   EXPECT_EQ(read.plan.zero_stage, 1);
   EXPECT_EQ(read.plan.recompute, Recompute::Selective);
+  EXPECT_EQ(read.plan.attention, AttentionWord::Flash2);  // its attention_backend is flash, where Megatron-LM has auto
   EXPECT_EQ(read.plan.workload.global_batch, 16);
   EXPECT_THAT(testing::text_of(read.unknown), HasSubstr("torch_dtype: is not given"));
   EXPECT_THAT(testing::text_of(read.notes), HasSubstr("packing: is off"));

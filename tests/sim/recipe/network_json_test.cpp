@@ -36,6 +36,23 @@ TEST(Network, WhatNoFamilySaysIsTold) {
   EXPECT_EQ(draft.plan.model.hidden, network.hidden);
 }
 
+// A script of its own makes the network of --model: a window that its options have is told, one that they lack is its code's.
+TEST(Network, WordsOfOptionsBesideTheNetworkOfCode) {
+  const auto told = [](std::int64_t in_file, std::int64_t in_model) {
+    ModelConfig network = testing::tiny_llama(), model = network;
+    network.window = in_file, model.window = in_model;
+    Draft draft;
+    draft.said[std::string(kNetworkOfCode)] = "mine.py";
+    RecipeContext context;
+    context.model = model;
+    settle_network(draft, network, context);
+    EXPECT_EQ(draft.plan.model.window, in_model);
+    return testing::text_of(draft.lost);
+  };
+  EXPECT_THAT(told(16, 0), HasSubstr("sliding_window is 16, 0 in the model: the plan has that of the model"));
+  EXPECT_EQ(told(0, 16), "");
+}
+
 TEST(Network, TheVocabularyIsAskedFor) {
   ModelConfig network = testing::tiny_gpt2();
   network.vocabulary = 0;

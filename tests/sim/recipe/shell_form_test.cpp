@@ -29,6 +29,28 @@ TEST(ShellForm, AVariableBehindAValueMayHoldMore) {
   EXPECT_EQ(reading.unknown.front().where, "MORE");
 }
 
+// By its name a variable holds options, and the flag before it has no value: what a list of flags would say of each program.
+TEST(ShellForm, AVariableBehindAFlagMayHoldOptions) {
+  const RecipeReading reading =
+      read_shell("run.py --log-throughput $EXTRA_ARGS --do_train $MORE --x ${moe_options} --save $FOLDER --c\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 3U);
+  EXPECT_EQ(reading.unknown.front().where, "EXTRA_ARGS");
+  EXPECT_EQ(reading.unknown.back().where, "moe_options");
+  EXPECT_EQ(reading.settings.front().value, "true");
+  EXPECT_EQ(shown(reading.settings[3].value), "$FOLDER");
+}
+
+// A shell passes the first line alone, and looks for a command of the second's name.
+TEST(ShellForm, ALineBrokenWithoutABackslash) {
+  const RecipeReading reading = read_shell("run.py --a 1 --b 2 --c 3\n  --d 4\n", "x.sh");
+  ASSERT_EQ(reading.unknown.size(), 1U);
+  EXPECT_EQ(reading.unknown.front().where, "--d");
+  EXPECT_EQ(reading.settings.size(), 3U);
+  for (const std::string text : {"run.py --a 1\n  --b 2 \\\n  --c 3\n", "launch --a 1\n  --b 2 run.py --c 3 --d 4\n"})
+    EXPECT_THROW(read_shell(text, "x.sh"), InputError) << text;
+  EXPECT_TRUE(read_shell("run.py --a 1 \\\n  --c 3\n", "x.sh").unknown.empty());
+}
+
 // argparse knows names by two dashes; Hydra's overrides stand for themselves.
 TEST(ShellForm, WordsThatAreNoValues) {
   const RecipeReading reading = read_shell("torchrun -np 2 run.py --a 4 -use-fused-b --c -s en --d +net.frozen=True ++e=2\n", "x.sh");

@@ -40,5 +40,19 @@ TEST(TrainerAdapters, ScalesOfPackedWeightsThatNobodyPacksAgain) {
   EXPECT_THAT(testing::text_of(factory.lost), Not(HasSubstr("scales")));
 }
 
+// Axolotl gives a BitsAndBytesConfig of its own to qlora alone (src/axolotl/loaders/model.py).
+TEST(TrainerAdapters, FourBitsOfAxolotlWithoutQlora) {
+  const auto told = [](const std::string& adapter) {
+    return testing::text_of(
+        testing::imported("base_model: a\nsequence_len: 32\nmicro_batch_size: 1\nbf16: true\nload_in_4bit: true\nlora_r: 8\n"
+                          "lora_target_linear: true\nadapter: " +
+                              adapter + "\n",
+                          {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{1})})
+            .lost);
+  };
+  EXPECT_THAT(told("lora"), HasSubstr("load_in_4bit: stands beside adapter: lora"));
+  EXPECT_THAT(told("qlora"), Not(HasSubstr("load_in_4bit")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -1,5 +1,7 @@
 #include "sim/recipe/trainer.h"
 
+#include <fstream>
+
 #include "tests/sim/recipe/recipes.h"
 
 namespace sim {
@@ -360,6 +362,31 @@ TEST(TrainerSettle, StepsOfOtherScriptsOfDeepSpeedChat) {
   const std::string line = "deepspeed --num_gpus 8 main.py --per_device_train_batch_size 4 --max_seq_len 32 --zero_stage 2 --deepspeed ";
   EXPECT_THAT(testing::refusal_of(line + "--num_padding_at_beginning 0\n", llama_for_yaml(8)), HasSubstr("another network, or of pairs"));
   EXPECT_EQ(testing::refusal_of(line + "--teacher_model none\n", llama_for_yaml(8)), "");
+}
+
+// ms-swift takes FSDP's ways and settings in one file, or by a name of its own.
+TEST(TrainerSettle, AFileOfFsdpOfMsSwift) {
+  const std::string file = "fsdp_of_swift.json";
+  std::ofstream(testing::recipe_folder() + "/" + file)
+      << R"({"fsdp": "full_shard auto_wrap", "fsdp_config": {"fsdp_version": 2, "reshard_after_forward": false}})";
+  const std::string line =
+      "NPROC_PER_NODE=4 swift sft --model a/b --dataset c --tuner_type full --max_length 32 --torch_dtype bfloat16 "
+      "--per_device_train_batch_size 2 --fsdp ";
+  const ParallelPlan plan = testing::imported(line + file + "\n", llama_for_yaml(4)).plan;
+  EXPECT_EQ(plan.zero_stage, 3);
+  EXPECT_FALSE(plan.reshard_after_forward);
+  const ParallelPlan named = testing::imported(line + "fsdp2\n", llama_for_yaml(4)).plan;
+  EXPECT_EQ(named.zero_stage, 3);
+  EXPECT_TRUE(named.reshard_after_forward);
+  EXPECT_EQ(named.recompute, Recompute::Full);
+}
+
+// `adafactor` goes before `optim`.
+TEST(TrainerSettle, AnOptimizerByItsOldName) {
+  const std::string line = "torchrun --nproc_per_node 4 run_clm.py --per_device_train_batch_size 2 --block_size 32 --bf16 ";
+  EXPECT_EQ(testing::imported(line + "--adafactor\n", llama_for_yaml(4)).plan.workload.optimizer, OptimizerKind::Adafactor);
+  EXPECT_EQ(testing::imported(line + "--adafactor False --max_restart 3\n", llama_for_yaml(4)).plan.workload.optimizer,
+            OptimizerKind::AdamW);
 }
 
 }  // namespace
