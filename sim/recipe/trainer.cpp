@@ -104,16 +104,14 @@ void settle_saved_on_host(Draft& draft) {
   const std::string how = text_of(draft, "activation_offloading", "false");
   ParallelPlan& plan = draft.plan;
   if (!is_on(how)) return;
-  if (how == "disk" || plan.recompute != Recompute::Full) {
-    plan.offload_activations = plan.offload_activations && how != "disk";
-    draft.lost.push_back(
-        {"activation_offloading",
-         how == "disk" ? "keeps what blocks save on a drive; the plan keeps it on the device"
-                       : "sends all that blocks save to the host; the plan keeps it on the device",
-         how == "disk" ? "use true, where the host has room" : "use gradient_checkpointing, or say offload_modules in the plan"});
-  } else {
-    plan.offload_activations = true;
-  }
+  const bool on_drive = how == "disk", is_remade = plan.recompute == Recompute::Full;
+  plan.offload_activations = !on_drive && (plan.offload_activations || is_remade);
+  if (on_drive)
+    draft.lost.push_back({"activation_offloading", "keeps what blocks save on a drive; the plan keeps it on the device",
+                          "use true, where the host has room"});
+  else if (!is_remade)
+    draft.lost.push_back({"activation_offloading", "sends all that blocks save to the host; the plan keeps it on the device",
+                          "use gradient_checkpointing, or say offload_modules in the plan"});
 }
 
 // DeepSpeed-Chat's flag; PKU's safe-rlhf and what is built on it say which: none, parameter, optimizer, all.
