@@ -16,7 +16,7 @@ const SaidValue kSaid[] = {{"bucket_size", "one bucket", kOneBucket}};
 
 // "prefetch 0", "exchange beside compute", "no exchange beside compute"; a word of its own says all.
 std::string phrase(const PlanField& field, const ParallelPlan& plan) {
-  const std::string said = said_of(field, plan);
+  std::string said = said_of(field, plan);
   if (said != text_of(field, plan)) return said;
   const FieldValue value = field.access.get(plan);
   if (const bool* is_so = std::get_if<bool>(&value)) return (*is_so ? "" : "no ") + std::string(field.words);
