@@ -31,16 +31,17 @@ TEST(Environment, WhatIsAsUsualIsNot) {
     EXPECT_EQ(lost_behind(before), "") << before;
 }
 
+std::string unknown_behind(const std::string& before, const std::string& more = "") {
+  const RecipeContext beside = {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
+  return testing::text_of(
+      testing::imported(
+          before + "torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 2 --bf16 true --output_dir out" + more + "\n",
+          beside)
+          .unknown);
+}
+
 // A variable of somebody's own, exported for code that is not seen.
 TEST(Environment, AnOwnVariableThatSoundsLikeKernelsOrMemoryIsTold) {
-  const auto unknown_behind = [](const std::string& before, const std::string& more = "") {
-    const RecipeContext beside = {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
-    return testing::text_of(
-        testing::imported(
-            before + "torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 2 --bf16 true --output_dir out" + more + "\n",
-            beside)
-            .unknown);
-  };
   EXPECT_THAT(unknown_behind("export MINE_FUSED_NORM=1\n"), HasSubstr("MINE_FUSED_NORM: is 1 in the environment"));
   EXPECT_THAT(unknown_behind("export OUR_BUDGET=2.5\n"), HasSubstr("OUR_BUDGET"));
   EXPECT_THAT(unknown_behind("export MINE_FUSED_NORM=0\n"), HasSubstr("has MINE_FUSED_NORM=0"));  // of a program that has it on by itself
@@ -50,14 +51,6 @@ TEST(Environment, AnOwnVariableThatSoundsLikeKernelsOrMemoryIsTold) {
 
 // Whatever it sounds like: one that the script has no use for was exported for whoever it starts.
 TEST(Environment, AnExportedVariableThatNobodyKnowsIsTold) {
-  const auto unknown_behind = [](const std::string& before, const std::string& more = "") {
-    const RecipeContext beside = {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32};
-    return testing::text_of(
-        testing::imported(
-            before + "torchrun --nproc_per_node 8 run_clm.py --per_device_train_batch_size 2 --bf16 true --output_dir out" + more + "\n",
-            beside)
-            .unknown);
-  };
   EXPECT_THAT(unknown_behind("export KEEP_LAYERS=4 MINE_MODE=fast\n"), HasSubstr("has KEEP_LAYERS=4, MINE_MODE=fast in the environment"));
   EXPECT_THAT(unknown_behind("KEEP_LAYERS=4 "), HasSubstr("has KEEP_LAYERS=4 in the environment"));
   EXPECT_THAT(unknown_behind("export NVTE_NEWER=1\n"), HasSubstr("NVTE_NEWER=1"));                    // of a library, and on no list
