@@ -4,6 +4,7 @@
 
 #include "sim/clock/behavior.h"
 #include "sim/cost/prediction_interval.h"
+#include "tests/sim/cost/a100_plan.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
@@ -51,28 +52,21 @@ TEST(HostShare, ASlowHostIsFeltWhereTheDeviceDoesNotHideIt) {
   EXPECT_EQ(interval.low(Seconds(1)), prediction_interval(hidden).low(Seconds(1)));
 }
 
-ParallelPlan plan_on(const char* program) {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
-  plan.cluster.software = load_software(program);
-  plan.workload.precision = Precision::Bf16;
-  return plan;
-}
-
 // Short samples leave a device to its host, and nobody read what modules of these programs cost theirs.
 TEST(HostShare, AnUnreadHostMayBeThreeTimesAsSlow) {
   EXPECT_TRUE(is_unread(load_software("lit-gpt")));
   EXPECT_FALSE(is_unread(load_software("nanotron"))) << "read off its runs";
   EXPECT_FALSE(is_unread(load_software("accelerate"))) << "measured on a card";
   EXPECT_FALSE(is_unread(load_software("megatron-core"))) << "fitted";
-  const PredictionInterval unread = prediction_interval(plan_on("lit-gpt")), fitted = prediction_interval(plan_on("fsdp1"));
+  const PredictionInterval unread = prediction_interval(testing::a100_plan("lit-gpt")),
+                           fitted = prediction_interval(testing::a100_plan("fsdp1"));
   EXPECT_NEAR(unread.slower, common_behavior().unread_hosts_apart - 1, 1e-9);
   EXPECT_GT(unread.late, 0);
   EXPECT_TRUE(fitted.is_even());
 }
 
 TEST(HostShare, ModulesOfAdaptersMayBeFaster) {
-  ParallelPlan plan = plan_on("accelerate");
+  ParallelPlan plan = testing::a100_plan("accelerate");
   EXPECT_EQ(prediction_interval(plan).faster, 0);
   plan.model.adapters = Adapters{};
   const PredictionInterval interval = prediction_interval(plan);

@@ -3,21 +3,14 @@
 #include "sim/cost/modelled_kernels.h"
 #include "sim/cost/task_prices.h"
 #include "sim/task_graph/layer_tasks.h"
+#include "tests/sim/cost/a100_plan.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
 namespace {
 
-ParallelPlan issued_plan(const char* software = "plain") {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
-  plan.cluster.software = load_software(software);
-  plan.workload.precision = Precision::Bf16;
-  return plan;
-}
-
 TEST(ModelledHost, GraphsOfPartsOfBlocksLeaveTheOthersHost) {
-  ParallelPlan plan = issued_plan("megatron-core-2025");
+  ParallelPlan plan = testing::a100_plan("megatron-core-2025");
   const auto issue = [&](Operation segment) {
     const ModelGraph model = make_model_graph(plan);
     return TaskPrices(model, plan).layer_task({LayerIndex(1), Phase::Forward, segment}).issue;
@@ -35,14 +28,14 @@ TEST(ModelledHost, GraphsOfPartsOfBlocksLeaveTheOthersHost) {
 }
 
 TEST(ModelledHost, ModulesOfAdaptersTakeTheHost) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.host_per_adapter = Seconds(1);
   const TaskKernels three{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}, .adapted = 3}}};
   EXPECT_NEAR(ModelledKernels(plan).issue(three, {}).count(), 3, 1e-9);
 }
 
 TEST(ModelledHost, GatheredTokensAreCountedBehindTheirGather) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
   plan.mesh = {.data = 2, .expert = 2};
   const TaskKernels router{.calls = {{.kernel = Kernel::Routing, .shape = {64, 8}}}};
@@ -67,7 +60,7 @@ TEST(ModelledHost, GatheredTokensAreCountedBehindTheirGather) {
 }
 
 TEST(ModelledHost, RowsAreCountedBehindTheirExchangeInLargeDomains) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.model.experts = ExpertForm{.experts = 8, .topk = 2, .expert_ffn = 64};
   plan.mesh = {.data = 2, .expert = 2};
   plan.token_dispatcher = TokenDispatcher::Hierarchical;
@@ -90,7 +83,7 @@ TEST(ModelledHost, RowsAreCountedBehindTheirExchangeInLargeDomains) {
 
 // limit_all_gathers of FSDP 1.
 TEST(ModelledHost, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.host_per_unit = Seconds(1e-3);
   plan.cluster.software.unfused_adapters = true;
   const TaskKernels one{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}}}};
@@ -108,7 +101,7 @@ TEST(ModelledHost, TheHostRunsNoBlockAheadWhereAdaptersAreUnits) {
 }
 
 TEST(ModelledHost, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.host_per_unit = Seconds(1);
   plan.cluster.software.host_per_adapter = Seconds(0);
   const TaskKernels three{.calls = {{.kernel = Kernel::LinearForward, .shape = {64, 48, 64}, .adapted = 3}}};
@@ -129,7 +122,7 @@ TEST(ModelledHost, BlocksAndMatricesOfAdaptersAreUnitsWhereUnitsAreGathered) {
 
 // Hooks of DeepSpeed's stage 3 fetch and release each module of a block, in either pass.
 TEST(ModelledHost, HooksOfDeepSpeedsStageThreeTakeTheHost) {
-  ParallelPlan plan = issued_plan("deepspeed");
+  ParallelPlan plan = testing::a100_plan("deepspeed");
   plan.mesh = {.data = 2};
   const TaskKernels forward{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
   const TaskKernels backward{.calls = {{.kernel = Kernel::AttentionBackward, .shape = {1, 1, 64, 64}}}};
@@ -145,7 +138,7 @@ TEST(ModelledHost, HooksOfDeepSpeedsStageThreeTakeTheHost) {
 
 // torch.distributed.tensor wraps and unwraps what modules of a tensor rank read; a compiled block has traced it away.
 TEST(ModelledHost, DTensorTakesTheHostOfEagerTensorRanks) {
-  ParallelPlan plan = issued_plan("torchtitan");
+  ParallelPlan plan = testing::a100_plan("torchtitan");
   const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
   const auto issue = [&](std::int32_t tensor) {
     plan.mesh = {.data = 8 / tensor, .tensor = tensor};
@@ -158,7 +151,7 @@ TEST(ModelledHost, DTensorTakesTheHostOfEagerTensorRanks) {
 }
 
 TEST(ModelledHost, TensorGroupsOverNodesMakeModulesWait) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.host_per_tensor_node = Seconds(1);
   const TaskKernels attention{.calls = {{.kernel = Kernel::AttentionForward, .shape = {1, 1, 64, 64}}}};
   const auto wait = [&] { return ModelledKernels(plan).waits(attention).count(); };
@@ -174,7 +167,7 @@ TEST(ModelledHost, TensorGroupsOverNodesMakeModulesWait) {
 }
 
 TEST(ModelledHost, GraphsTakeLessOfTheHost) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   const Work small{.device = 1e-9, .kernels = 100};
   const Seconds each = ModelledKernels(plan).issue({}, small);
   plan.cuda_graphs = CudaGraphs::PerLayer;
@@ -182,7 +175,7 @@ TEST(ModelledHost, GraphsTakeLessOfTheHost) {
 }
 
 TEST(ModelledHost, TheHostIssuesKernelsAndModules) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   SoftwareStack& software = plan.cluster.software;
   software.host_per_kernel = Seconds(1e-3);
   software.host_per_module = Seconds(0.1);
@@ -208,7 +201,7 @@ TEST(ModelledHost, TheHostIssuesKernelsAndModules) {
 }
 
 TEST(ModelledHost, ModulesThatAreRecomputedRunTheirOwnCodeAgain) {
-  ParallelPlan plan = issued_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.host_per_module = Seconds(1);
   const KernelCall norm{Kernel::NormForward, {64, 64}};
   KernelCall again = norm;

@@ -4,18 +4,11 @@
 
 #include "sim/cost/task_prices.h"
 #include "sim/task_graph/layer_tasks.h"
+#include "tests/sim/cost/a100_plan.h"
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
 namespace {
-
-ParallelPlan a100_plan(const char* software = "plain") {
-  ParallelPlan plan = testing::tiny_plan();
-  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
-  plan.cluster.software = load_software(software);
-  plan.workload.precision = Precision::Bf16;
-  return plan;
-}
 
 double device_time(const ParallelPlan& plan, const KernelCall& call) { return ModelledKernels(plan).work(call).device; }
 
@@ -28,14 +21,14 @@ TEST(ModelledKernels, OnlyWhereTheProfileSpeaksOfKernelsAndNothingWasMeasured) {
 }
 
 TEST(ModelledKernels, SmallerStatesAreSteppedFaster) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   const double before = ModelledKernels(plan).optimizer_bytes();
   plan.workload.precision = plan.workload.precision.with(Numbers::Moments, Precision::Bf16);
   EXPECT_EQ(ModelledKernels(plan).optimizer_bytes(), before - 2 * 2 * 2) << "two moments, two bytes less each, read and written";
 }
 
 TEST(ModelledKernels, AProductIsThatOfTheClock) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.software.autocast = false;
   const Device device(plan.cluster.hardware);
   const KernelSetting setting = setting_of(plan);
@@ -46,7 +39,7 @@ TEST(ModelledKernels, AProductIsThatOfTheClock) {
 
 // 4 bytes become 2 in front of a product, and 2 become 4 behind its weight gradient; the input's gradient reads what was cast.
 TEST(ModelledKernels, AutocastCastsWeightsThatAreMasters) {
-  ParallelPlan plan = a100_plan(), cast = plan;
+  ParallelPlan plan = testing::a100_plan("plain"), cast = plan;
   plan.cluster.software.autocast = false;
   cast.cluster.software.autocast = true;
   ASSERT_TRUE(setting_of(cast).autocast);
@@ -66,7 +59,7 @@ TEST(ModelledKernels, AutocastCastsWeightsThatAreMasters) {
 }
 
 TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
   const KernelCall call{Kernel::LinearForward, {8192, 8192, 8192}};
   KernelCall head = call;
@@ -82,7 +75,7 @@ TEST(ModelledKernels, ScaledProductsAreFasterAndHeadsStayOutOfThem) {
 // A kernel that puts out fp32 of 16 bit casts nothing forward. Backward, and in other programs, operands are cast, and multiplied at that type's rate.
 TEST(ModelledKernels, RoutersMultiplyInATypeOfTheirOwn) {
   const auto time = [](const char* software, std::optional<Precision> wide, Kernel kernel) {
-    ParallelPlan plan = a100_plan(software);
+    ParallelPlan plan = testing::a100_plan(software);
     return device_time(plan, {.kernel = kernel, .shape = {4096, 256, 7168}, .unscaled = true, .wide = wide});
   };
   for (const Kernel kernel : {Kernel::LinearForward, Kernel::LinearInputGradient, Kernel::LinearWeightGradient}) {
@@ -99,7 +92,7 @@ TEST(ModelledKernels, RoutersMultiplyInATypeOfTheirOwn) {
 
 // Of a block of experts and of the head; nothing else changes.
 TEST(ModelledKernels, WordsOfPrecisionByKindChangeTheirOwnTasks) {
-  ParallelPlan plan = a100_plan("megatron-core-2025");
+  ParallelPlan plan = testing::a100_plan("megatron-core-2025");
   plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 32};
   std::vector<Violation> wrong;
@@ -119,7 +112,7 @@ TEST(ModelledKernels, WordsOfPrecisionByKindChangeTheirOwnTasks) {
 }
 
 TEST(ModelledKernels, FrozenWeightsThatAreKeptIn8BitAreNotCast) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
   plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Delayed, false);
   plan.model.adapters = Adapters{}.on(AdapterTarget::Query);
@@ -131,7 +124,7 @@ TEST(ModelledKernels, FrozenWeightsThatAreKeptIn8BitAreNotCast) {
 }
 
 TEST(ModelledKernels, PartsThatReadOperandsEitherWayWriteNoTransposedCopies) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.hardware = load_hardware_profile("b200-180gb-sxm");
   ASSERT_TRUE(plan.cluster.hardware.kernels->reads_either_way);
   const KernelCall call{Kernel::LinearForward, {8192, 8192, 8192}};
@@ -149,7 +142,7 @@ TEST(ModelledKernels, PartsThatReadOperandsEitherWayWriteNoTransposedCopies) {
 }
 
 TEST(ModelledKernels, BiasesOfExpertsThatNoProductAddsPassThroughMemory) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
   KernelCall call{Kernel::LinearForward, {4096, 8192, 512, 4}};
   const double bare = device_time(plan, call);
@@ -163,7 +156,7 @@ TEST(ModelledKernels, BiasesOfExpertsThatNoProductAddsPassThroughMemory) {
 }
 
 TEST(ModelledKernels, OperandsThatTensorRanksGatherAreCastInParts) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
   plan.mesh.tensor = 2;
   plan.sequence_parallel = true;
@@ -176,7 +169,7 @@ TEST(ModelledKernels, OperandsThatTensorRanksGatherAreCastInParts) {
 }
 
 TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.mesh = {.data = 2};
   plan.workload.global_batch = plan.microbatch_size * plan.mesh.data;
   const KernelCall call{Kernel::LinearWeightGradient, {4096, 8192, 2048}};
@@ -191,7 +184,7 @@ TEST(ModelledKernels, GradientsOfLaterMicrobatchesAreAddedUnlessOnlyTheirSumsAre
 
 // Experts that are dealt out to all ranks are reduced with nobody.
 TEST(ModelledKernels, GradientsOfExpertsThatNobodySharesAreAdded) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
   plan.mesh = {.data = 4, .expert = 4};
   plan.workload.global_batch = plan.microbatch_size * plan.mesh.data * 4;
@@ -204,7 +197,7 @@ TEST(ModelledKernels, GradientsOfExpertsThatNobodySharesAreAdded) {
 }
 
 TEST(ModelledKernels, SelectiveRecomputationMakesScoresAgainWhereAnyAreKept) {
-  ParallelPlan fused = a100_plan(), unfused = a100_plan();
+  ParallelPlan fused = testing::a100_plan("plain"), unfused = testing::a100_plan("plain");
   unfused.cluster.software.attention = "unfused";
   const KernelCall backward{Kernel::AttentionBackward, {4, 16, 1024, 64}}, forward{Kernel::AttentionForward, {4, 16, 1024, 64}};
   const double fused_before = device_time(fused, backward), unfused_before = device_time(unfused, backward);
@@ -215,7 +208,7 @@ TEST(ModelledKernels, SelectiveRecomputationMakesScoresAgainWhereAnyAreKept) {
 
 // Long samples: nothing but products. A mask that is handed over hides nothing from the kernel, and a window neither.
 TEST(ModelledKernels, APlanSaysWhichKernelAttends) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   const KernelCall forward{Kernel::AttentionForward, {1, 16, 65536, 128}};
   const auto time = [&](AttentionWord word) {
     plan.attention = word;
@@ -229,7 +222,7 @@ TEST(ModelledKernels, APlanSaysWhichKernelAttends) {
 }
 
 TEST(ModelledKernels, AKernelThatSkipsNothingSeesBehindAWindow) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.workload.sequence = 4096;
   plan.model.window = 64;
   plan.model.attention.kind = AttentionKind::Sliding;
@@ -265,7 +258,7 @@ TEST(ModelledKernels, EveryKernelOfATaskHasAPrice) {
 }
 
 TEST(ModelledKernels, AWeightsGradientCastsNothingOfItsExperts) {
-  ParallelPlan half = a100_plan();
+  ParallelPlan half = testing::a100_plan("plain");
   half.cluster.hardware = load_hardware_profile("h100-80gb-sxm");
   half.model.experts = ExpertForm{.experts = 4, .topk = 2, .expert_ffn = 512};
   ParallelPlan scaled = half;
@@ -281,7 +274,7 @@ TEST(ModelledKernels, AWeightsGradientCastsNothingOfItsExperts) {
 }
 
 TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   const Seconds before = ModelledKernels(plan).flat(Operation::NormPart, {1000});
   plan.cluster.software.step_overhead += Seconds(0.5);
   EXPECT_DOUBLE_EQ((ModelledKernels(plan).flat(Operation::NormPart, {1000}) - before).count(), 0.5);
@@ -290,7 +283,7 @@ TEST(ModelledKernels, TheStepsOverheadIsPaidOnce) {
 }
 
 TEST(ModelledKernels, BroadcastsOfNewWeightsAreStartedOneByOne) {
-  ParallelPlan plan = a100_plan();
+  ParallelPlan plan = testing::a100_plan("plain");
   plan.mesh = {.data = 8};
   plan.cluster.devices = 8;
   plan.zero_stage = 1;
