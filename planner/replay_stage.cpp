@@ -136,9 +136,7 @@ bool gathers_units(const sim::ParallelPlan& plan) {
   return plan.offload_parameters || (plan.mesh.copies() > 1 && sim::sharding_strategy(plan).shards_parameters);
 }
 
-bool gathers_anew(const sim::ParallelPlan& plan) {
-  return gathers_units(plan) && plan.reshard_after_forward && plan.reshard_after_backward != sim::ReshardAfterBackward::Last;
-}
+bool gathers_anew(const sim::ParallelPlan& plan) { return gathers_units(plan) && !sim::stays_gathered(plan, sim::ActionKind::Backward); }
 
 bool adds_on_host(const sim::ParallelPlan& plan) {
   return plan.offload_parameters && plan.accumulation == sim::Accumulation::ReduceEach && plan.num_microbatches() > 1;
