@@ -105,11 +105,11 @@ Texts in_front_of_program(const std::string& command) {
   return found;
 }
 
+bool may_be_in_a_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
 // A path or a name that an option has too was exported for that option.
 bool stands_in(const std::string& command, const std::string& value) {
-  const auto is_of_a_word = [&](std::size_t at) {
-    return at < command.size() && (std::isalnum(static_cast<unsigned char>(command[at])) != 0 || command[at] == '_');
-  };
+  const auto is_of_a_word = [&](std::size_t at) { return at < command.size() && may_be_in_a_name(command[at]); };
   if (value.size() < 3 || in_lower_case(value) == "true") return false;
   for (std::size_t at = command.find(value); at != std::string::npos; at = command.find(value, at + 1))
     if ((at == 0 || !is_of_a_word(at - 1)) && !is_of_a_word(at + value.size())) return true;
@@ -130,8 +130,8 @@ bool sounds_in_environment(const std::string& name) {
 }
 
 bool may_count_in_environment(const std::string& name) {
-  const auto is_of_a_name = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
-  const bool is_name = !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::ranges::all_of(name, is_of_a_name);
+  const bool is_name =
+      !name.empty() && std::isdigit(static_cast<unsigned char>(name[0])) == 0 && std::ranges::all_of(name, may_be_in_a_name);
   return is_name && environment_word(name) == nullptr && !name.starts_with("NEURON_") && name != "PJRT_DEVICE" && name != "CONFIG_FILE" &&
          !is_idle_variable(name);
 }
