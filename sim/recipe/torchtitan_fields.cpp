@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/recipe/accounting.h"
 #include "sim/recipe/said_values.h"
 #include "sim/recipe/torchtitan.h"
 
