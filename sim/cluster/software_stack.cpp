@@ -11,7 +11,7 @@ const SoftwareStack& worker_software() {
     SoftwareStack stack;
     stack.fused_norm = stack.fused_activation = stack.fused_residual = stack.fused_loss = stack.fused_accumulation = true;
     stack.accumulate_bytes = 2;
-    stack.fused_loss_bytes = 2;
+    stack.fused_loss_bytes = kBytesOfLossInPlace;
     stack.keeps_gathered = stack.repeats_keys = true;
     stack.keeps_masks = false;
     return stack;

@@ -144,6 +144,9 @@ struct SoftwareStack {
   double fused_loss_bytes = 6;    // one kernel: logits and their gradient
 };
 
+// fused_loss_bytes of a kernel that writes the gradient over 16-bit logits: TransformerEngine's (pytorch/triton/cross_entropy.py), the worker's.
+constexpr double kBytesOfLossInPlace = 2;
+
 // Habits of the worker in memory, as sim/cost/activation_memory.cpp lists them and its tests measure them.
 const SoftwareStack& worker_software();
 

@@ -194,6 +194,13 @@ void read_type_of_gradients(const Value& v, Draft& d) {
   tell_other_word(v, kTypes);
   d.fp32_gradients = leaf_of(v.text()) == "fp32" || leaf_of(v.text()) == "float32";
 }
+// Of a fused loss: functions that torch.compile joins, or TransformerEngine's kernel, which writes the gradient over the logits (settle_loss).
+constexpr std::string_view kLossKernels[] = {"native", "te"};
+Written loss_kernel(const ParallelPlan& p) {
+  const SoftwareStack& stack = p.cluster.software;
+  return written_if(stack.fused_loss && stack.fused_loss_bytes <= kBytesOfLossInPlace, "te");
+}
+void read_loss_kernel(const Value& v, Draft&) { v.choice(kLossKernels); }
 constexpr std::string_view kDeviceBackends[] = {"nccl", "hccl", "cncl", "cpu:gloo,cuda:nccl"};  // of devices; over gloo and MPI hosts speak
 constexpr std::string_view kCheckpointFormats[] = {"torch", "torch_dist", "torch_dcp", "zarr", "fsdp_dtensor"};
 
@@ -209,6 +216,7 @@ constexpr Field kFields[] = {
     {"defer-embedding-wgrad-compute", "", [](const ParallelPlan& p) { return written_flag(p.delay_head_wgrad > 0); }, flag_said},
     {"wgrad-deferral-limit", "", deferral_limit, number_said},
     {"cross-entropy-loss-fusion", "", [](const ParallelPlan& p) { return written_flag(p.cluster.software.fused_loss); }, flag_said},
+    {"cross-entropy-fusion-impl", "", loss_kernel, read_loss_kernel},
     {"tp-comm-overlap", "", [](const ParallelPlan& p) { return written_flag(p.sends_along_products()); }, flag_said},
     {"make-vocab-size-divisible-by", "",
      [](const ParallelPlan& p) { return written(p.vocabulary_multiple / p.mesh.tensor); },  // times T there

@@ -24,7 +24,6 @@ constexpr LostSetting kLost[] = {
     {"cuda-graph-use-single-mempool cuda-graph-share-io-buffers", "how graphs share memory; the plan has none of theirs"},
     {"cpu-offloading-weights", "weights on the host beside the activations; the plan keeps them on the device", "on"},
     {"cpu-activation-offload", "activations on the host; the plan keeps them on the device"},
-    {"cross-entropy-fusion-impl", "which kernel fuses the loss; a little time"},
     {"linear-cross-entropy-fusion mtp-mem-efficient-logits", "a loss fused with its product; the plan's keeps its logits"},
     {"no-gradient-accumulation-fusion", "weight gradients are added apart from their product; a little time and memory"},
     {"deterministic-mode batch-invariant-mode", "deterministic kernels are slower than the plan's"},

@@ -278,8 +278,12 @@ void settle_attention_of_megatron(Draft& draft) {
     take_attention("no-masked-softmax-fusion", AttentionWord::Unfused, draft);
 }
 
-// Off unless it is asked for; NVIDIA's recipes, which the software profile is of, do.
-void settle_loss(Draft& draft) { draft.plan.cluster.software.fused_loss = flag_of(draft, "cross-entropy-loss-fusion", false); }
+// Off unless it is asked for; NVIDIA's recipes, which the software profile is of, do. TransformerEngine's kernel is another choice.
+void settle_loss(Draft& draft) {
+  SoftwareStack& stack = draft.plan.cluster.software;
+  stack.fused_loss = flag_of(draft, "cross-entropy-loss-fusion", false);
+  if (text_of(draft, "cross-entropy-fusion-impl", "native") == "te") stack.fused_loss_bytes = kBytesOfLossInPlace;
+}
 
 // Off unless it is asked for, and of shared sequences alone (megatron/training/arguments.py, validate_args); Megatron-Bridge switches it off without them.
 void settle_tensor_overlap(Draft& draft) {

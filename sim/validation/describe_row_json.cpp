@@ -301,7 +301,7 @@ void RowReader::read_kernels(const FieldReader& at, const JsonReader& workload) 
   stack.fused_loss = at.flag("fused_cross_entropy", stack.fused_loss);
   // Megatron-Core's cross_entropy_fusion_impl: TransformerEngine's writes the gradient over the logits.
   constexpr std::string_view kLossKernels[] = {"native", "te"};
-  if (at.reader().choice("cross_entropy_impl", kLossKernels, 0) == 1) stack.fused_loss_bytes = 2;
+  if (at.reader().choice("cross_entropy_impl", kLossKernels, 0) == 1) stack.fused_loss_bytes = kBytesOfLossInPlace;
   if (at.has("fused_linear_cross_entropy")) stack.loss_in_pieces = at.reader().boolean("fused_linear_cross_entropy", false);
   stack.compiled = at.flag("compiled", stack.compiled);
   if (at.has("fused_activation")) stack.fused_activation = at.reader().boolean("fused_activation", false);

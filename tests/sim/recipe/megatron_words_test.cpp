@@ -31,6 +31,23 @@ TEST(MegatronWords, LossesAreFusedWhereItIsAsked) {
   EXPECT_TRUE(testing::imported(bridge, tiny_llama_on(8)).plan.cluster.software.fused_loss);
 }
 
+// torch.compile's functions unless TransformerEngine's kernel is asked for: it writes the gradient over the logits.
+TEST(MegatronWords, TheKernelOfALossIsTheOneAskedFor) {
+  const std::string line = "--tensor-model-parallel-size 1 --micro-batch-size 1 --seq-length 32 --bf16 --cross-entropy-loss-fusion ",
+                    asked = "--cross-entropy-fusion-impl te";
+  const auto held = [&](const std::string& more) {
+    return testing::imported(line + more, tiny_llama_on(8)).plan.cluster.software.fused_loss_bytes;
+  };
+  EXPECT_GT(held(""), kBytesOfLossInPlace);
+  EXPECT_EQ(held(""), held("--cross-entropy-fusion-impl native"));
+  EXPECT_EQ(held(asked), kBytesOfLossInPlace);
+  const ParallelPlan plan = testing::imported(line + asked, tiny_llama_on(8)).plan;
+  const std::string again = testing::main_text(kMegatron, plan);
+  EXPECT_THAT(again, HasSubstr(asked));
+  EXPECT_EQ(testing::imported(again, {.model = plan.model, .cluster = plan.cluster}).plan.cluster.software.fused_loss_bytes,
+            kBytesOfLossInPlace);
+}
+
 // Off unless it is asked for, and never without a shared sequence.
 TEST(MegatronWords, ExchangesGoAlongProductsWhereItIsAsked) {
   const auto read = [](const std::string& arguments) {
