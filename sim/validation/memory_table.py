@@ -28,7 +28,7 @@ like the asynchronous run, which took 4 GiB less. `megatron-ci` lies within 3 % 
 Megatron's own FSDP is 28 % low, and two rows whose modules send what they save to the host are 10 and 11 %. How blocks that are made again operator by operator keep what they keep was counted in torch (`oracles.md`).
 `torchtune`'s five are 25 to 92 % high. `8B-full-4090` steps in the backward, by moments that its recipe pages (`docs/decisions/958-steps-in-the-backward.md`, `953-moments-in-managed-memory.md`; 101 % high without the second word, 175 without both). The other four train adapters, whose
 recipes have no such word. All five cut their loss in pieces and keep the logits, for which a plan has no word (`docs/decisions/660-losses-in-pieces.md`).
-Rows of `words.json` are told in `accuracy.md`, "Rows of words that no other row says".
+Rows of `words.json` are told in `residuals.md`, "Rows of words that no other row says".
 
 | rows of | source | counter | simulated: rows, error % | bias % |
 |---|---|---|---|---|

@@ -159,14 +159,14 @@ OF_VENDORS = """## Vendors' recipes, their stack left out of the fit
 Recipes of vendors in `rows2.json` that count in a score (headline rows), predicted with constants that are fitted to `rows.json` without any row of the stack that runs them (`{stack}`; {left} of {all} rows). That stack then has the
 constants of the same program in the nearest year, as the fit has it of any stack without rows. Beside it what the profiles as they are say, which are fitted to that stack's other runs, and a fit to all rows by the same command."""
 CAUSES = """Aimed at: {aim:.0f} % over sources. {verdict} By itself `{first}` is at {of_first:.1f} %: without rows its stack takes those of 2022 (MLPerf 3.0). What stands in the way over sources is one recipe's host: six of the eight runs of
-`megatron-bridge-skills` are of Moonlight on 8 H100, whose layers of experts take the host 17 ms where other runs take 8 to 9, so that steps are predicted 40 % too short; nothing that its source says tells it apart (`accuracy.md`, "What the engine does not do yet"). Tried, and not
-kept (`accuracy.md`, "Tried, and not kept"): the host's time by module (it stays), three times that time (39 to 23 %, layers of Qwen3 30B on B200 then take 12 ms where 9 were measured), and times of Megatron-Core 0.16's modules measured on fake ranks (46 to 34 %, Llama 3 8B on B200 then up to 148 % too long)."""
+`megatron-bridge-skills` are of Moonlight on 8 H100, whose layers of experts take the host 17 ms where other runs take 8 to 9, so that steps are predicted 40 % too short; nothing that its source says tells it apart (`residuals.md`, "What the engine does not do yet"). Tried, and not
+kept (`residuals.md`, "Tried, and not kept"): the host's time by module (it stays), three times that time (39 to 23 %, layers of Qwen3 30B on B200 then take 12 ms where 9 were measured), and times of Megatron-Core 0.16's modules measured on fake ranks (46 to 34 %, Llama 3 8B on B200 then up to 148 % too long)."""
 PAIRS_APART = """## Matched pairs
 
 Aimed at of vendors' runs that differ in one field: signs right in 90 %, quotients within 3 points. Signs are all right; quotients of {near} of {pairs} pairs are within 3 points, so that aim is missed. By field (`planner.md`, "How sure an order is", has the table):
 
 - `fp8_recipe`: three pairs of tensor scales and blocks of 32 (`mx`) of Llama 3 70B: all of it trained, 1.118 on GB300 and 1.075 on GB200 measured, adapters 1.005 on GB300; 1.034, 1.031 and 1.035 are predicted. On one part and network the measured ones differ by eleven points, so no price of scales meets them all.
-- `ep_overlap`: two pairs of Qwen3 30B, 1.18 and 1.32 measured, 1.38 and 1.47 predicted: too much is hidden. What is known of it stands in `accuracy.md`.
+- `ep_overlap`: two pairs of Qwen3 30B, 1.18 and 1.32 measured, 1.38 and 1.47 predicted: too much is hidden. What is known of it stands in `residuals.md`.
 - `recompute`: five of fifteen pairs of Moonlight, 3 to 6 points, in all of which whole feed-forwards (`mlp`) run again on the one side: their time on the device is predicted, and its host was waited for."""
 NARROWER = """## Narrower than programs of today
 
