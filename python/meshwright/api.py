@@ -65,7 +65,7 @@ def plan(model: Path, cluster: Path, *, global_batch: int, sequence: int, device
     precision: "bf16", "fp8:blockwise weights=bf16"; empty: bf16 on GPUs, fp32 on CPUs. software: the program whose speed it is, a name or a file.
     adapters: pairs that are trained beside frozen weights; frozen: modules that are not trained ("embedding,norms", "first 8").
     samples: documents in them, "packed lognormal mean 800 spread 1.2"; empty: one fills each. expert_loads: how tokens meet experts,
-    "spread 0.6" or "list 310 120*2 275"; empty: as in measured runs. mtp_layers, source_tokens: of networks that have them;
+    "untrained", "spread 0.6" or "list 310 120*2 275"; empty: as in measured runs. mtp_layers, source_tokens: of networks that have them;
     mtp_apart: MTP layers are one of their own in the pipeline's cut.
     fixed: settings that stay, by the names of Plan.fields() or as people say them: {"tensor": 4, "zero": 1}, ["tp=4", "1F1B", "zero3"].
     front: the Pareto front is proven as the best plans are. robust: ranked by the time that nine of ten steps stay below.

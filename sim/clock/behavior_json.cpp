@@ -47,6 +47,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"cast_launches", &Behavior::cast_launches, 1, 100},
     {"expert_tile", &Behavior::expert_tile, 1, 10000.0},
     {"expert_spread", &Behavior::expert_spread, 0, 3},
+    {"untrained_share", &Behavior::untrained_share, 0, 1},
     {"device_spread", &Behavior::device_spread, 0, 0.2},
     {"scan_stream_share", &Behavior::scan_stream_share, 0.01, 1},
     {"selective_exponentials", &Behavior::selective_exponentials, 1, 100},

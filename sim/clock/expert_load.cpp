@@ -32,11 +32,15 @@ double spread_of(const std::vector<std::int64_t>& tokens) {
   return std::sqrt(squares / times) / mean;
 }
 
+// Where all tokens choose the same k of E experts: k have E / k even shares each.
+double spread_of_one_choice(const ExpertForm& form) { return std::sqrt(std::max(0.0, real(form.experts) / real(form.topk) - 1)); }
+
 }  // namespace
 
 double load_spread(const ExpertForm& form, const ExpertLoads& loads, const Behavior& behavior) {
   if (form.forced_balance || loads.kind == LoadKind::Even) return 0;
   if (loads.kind == LoadKind::List) return spread_of(loads.tokens);
+  if (loads.kind == LoadKind::Untrained) return behavior.untrained_share * spread_of_one_choice(form);
   return loads.kind == LoadKind::Spread ? loads.spread : behavior.expert_spread;
 }
 

@@ -51,9 +51,11 @@ ExpertLoads parse_expert_loads(std::string_view text, std::vector<Violation>& vi
   };
   const auto* const name = std::find(std::begin(kLoadKindNames), std::end(kLoadKindNames), all.front());
   if (name == std::end(kLoadKindNames))
-    return fault(all.front(), "says nothing of how tokens meet experts", "use even, spread 0.6 or list 310 120*2 275; empty: as recorded");
+    return fault(all.front(), "says nothing of how tokens meet experts",
+                 "use even, untrained, spread 0.6 or list 310 120*2 275; empty: as recorded");
   ExpertLoads loads{.kind = static_cast<LoadKind>(name - std::begin(kLoadKindNames))};
-  if (loads.kind == LoadKind::Even) return all.size() == 1 ? loads : fault(all[1], "stands behind even", "leave it out");
+  if (loads.kind == LoadKind::Even || loads.kind == LoadKind::Untrained)
+    return all.size() == 1 ? loads : fault(all[1], fmt::format("stands behind {}", all.front()), "leave it out");
   if (loads.kind == LoadKind::Spread) {
     const auto spread = all.size() == 2 ? number_in(all[1], 0.0, kMostSpread) : std::nullopt;
     if (!spread) return fault(all.back(), "is no spread", kSpread);

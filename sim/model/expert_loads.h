@@ -2,6 +2,7 @@
 //
 //   ""                       as the record's runs with a loss that balances experts (Behavior::expert_spread)
 //   "even"                   each expert its even share
+//   "untrained"              as a router deals them out in the first steps of a training, when most tokens choose alike (Behavior::untrained_share)
 //   "spread 0.6"             loads scatter around the even share, each by itself: standard deviation over mean
 //   "list 310 120*2 275"     tokens of each expert, in their order, in any unit: what a run has logged
 //
@@ -17,8 +18,8 @@
 
 namespace sim {
 
-enum class LoadKind : std::uint8_t { AsRecorded, Even, Spread, List };
-inline constexpr std::string_view kLoadKindNames[] = {"", "even", "spread", "list"};
+enum class LoadKind : std::uint8_t { AsRecorded, Even, Untrained, Spread, List };
+inline constexpr std::string_view kLoadKindNames[] = {"", "even", "untrained", "spread", "list"};
 
 struct ExpertLoads {
   LoadKind kind = LoadKind::AsRecorded;

@@ -31,6 +31,20 @@ double load_of(const ExpertForm& form, const ExpertLoads& loads = {}, std::int64
   return expert_load(form, loads, ranks, uneven());
 }
 
+// All tokens would choose the same k of E experts: sqrt(E / k - 1); a share of it.
+TEST(ExpertLoad, ARouterThatIsNotTrainedYetSendsMostTokensTheSameWay) {
+  Behavior behavior = uneven();
+  behavior.untrained_share = 0.5;
+  const ExpertForm dropless = form(ExpertDispatch::Dropless);
+  EXPECT_DOUBLE_EQ(load_spread(dropless, loads("untrained"), behavior), 0.5 * std::sqrt(31.0));
+  EXPECT_GT(expert_load(dropless, loads("untrained"), 8, behavior), expert_load(dropless, {}, 8, behavior));
+  ExpertForm all = dropless;
+  all.topk = all.experts;
+  EXPECT_EQ(load_spread(all, loads("untrained"), behavior), 0);
+  const ExpertForm capped = form(ExpertDispatch::Drop, 1.25);
+  EXPECT_LE(expert_load(capped, loads("untrained"), 8, behavior), 1.25);
+}
+
 TEST(ExpertLoad, ForcedBalanceIsEven) {
   ExpertForm even = form(ExpertDispatch::Dropless);
   even.forced_balance = true;

@@ -167,14 +167,14 @@ class PlanGenerator {
     other.on_drive = plan.offload_parameters ? static_cast<OnDrive>(1 + drawn / 2 % 3) : OnDrive::Optimizer;
     return violations(other).empty() ? other : plan;
   }
-  // How tokens meet experts, in three of four plans that have some; drawn apart, too.
+  // How tokens meet experts, in four of five plans that have some; drawn apart, too.
   ParallelPlan with_loads(const ParallelPlan& plan) {
-    constexpr std::string_view kLoads[] = {"", "even", "spread 0.6", "list 4 1 2 3"};
+    constexpr std::string_view kLoads[] = {"", "even", "spread 0.6", "list 4 1 2 3", "untrained"};
     const std::uint64_t drawn = random_bits(RandomKey{key_.value + 16}, loads_drawn_++);
     if (!plan.model.experts) return plan;
     ParallelPlan other = plan;
     std::vector<Violation> wrong;
-    other.workload.expert_loads = parse_expert_loads(kLoads[drawn % 4], wrong);
+    other.workload.expert_loads = parse_expert_loads(kLoads[drawn % std::size(kLoads)], wrong);
     return violations(other).empty() ? other : plan;
   }
   // In a third of the plans that may have them; drawn apart, too.
