@@ -1,7 +1,11 @@
 // What describes the machine as a whole: the numbers that a profile has beside its measured points.
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <torch/version.h>
@@ -51,6 +55,17 @@ sim::FlopsPerSecond product_rate(KernelTimer& timer, at::ScalarType type) {
   const std::int64_t side = timer.options().device.is_cpu() ? 768 : 8192;
   const at::Tensor square = at::randn({side, side}, timer.of(type));  // equal numbers flatter, as in measure_products.cpp
   return sim::Flops(2.0 * static_cast<double>(side * side * side)) / timer.time([&] { at::mm(square, square); });
+}
+
+// By the first product on a stream: what the allocator holds then and did not before.
+sim::Bytes handle_workspace(const MeasureOptions& options) {
+  const c10::impl::VirtualGuardImpl impl(options.device.type());
+  const at::Tensor square = at::ones({16, 16}, options.of(at::kFloat));
+  at::Tensor product = at::empty_like(square);
+  const sim::Bytes before = device_memory(options.device).allocated;
+  const c10::StreamGuard on(impl.getStreamFromGlobalPool(options.device));
+  at::mm_out(product, square, square);
+  return device_memory(options.device).allocated - before;
 }
 
 const sim::MeasuredKernel* largest_of(const std::vector<sim::MeasuredKernel>& measured, sim::Kernel kernel) {
@@ -114,6 +129,7 @@ sim::HardwareProfile measure_machine(Transport transport, const MeasureOptions& 
   sim::at(profile.peak, sim::Precision::Bf16) = product_rate(timer, at::kBFloat16);
   if (!on_cpu) sim::at(profile.peak, sim::Precision::Fp16) = product_rate(timer, at::kHalf);
   profile.kernel_overhead = calls.plain;
+  if (!on_cpu) profile.handle_workspace = handle_workspace(options);
   profile.devices_per_node = on_cpu ? kRanksPerMachine : ranks;
   if (on_cpu) profile.cores_per_node = static_cast<std::int32_t>(sysconf(_SC_NPROCESSORS_ONLN));
   profile.overlaps_communication = !on_cpu;

@@ -45,6 +45,7 @@ void take_least(HardwareProfile& least, const HardwareProfile& other) {
     least.kernels->network_share = std::min(least.kernels->network_share, other.kernels->network_share);
   }
   least.kernel_overhead = std::max(least.kernel_overhead, other.kernel_overhead);
+  least.handle_workspace = std::max(least.handle_workspace, other.handle_workspace);
   take_least(least.intra_node, other.intra_node);
   take_least(least.inter_node, other.inter_node);
 }

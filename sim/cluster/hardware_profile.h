@@ -154,6 +154,9 @@ struct FieldSource {
   std::string text;   // where that number comes from
 };
 
+// LibTorch 2.11, aten/src/ATen/cuda/CublasHandlePool.cpp: 2 x 4096 and 8 x 16 KiB; at compute capability 9.0 alone 8 x 4096.
+inline constexpr Bytes kHandleWorkspace{std::int64_t{8320} << 10};
+
 struct HardwareProfile {
   std::int32_t format = 2;  // of its file; in the first numbers stand that nothing is predicted from
   std::string name;
@@ -169,6 +172,7 @@ struct HardwareProfile {
   double matrix_efficiency = 1.0;                     // share of peak that a large matrix product reaches
   double attention_efficiency = 1.0;                  // the same for fused attention
   Seconds kernel_overhead{};                          // floor of one operator (launch, dispatch)
+  Bytes handle_workspace = kHandleWorkspace;          // GPU: what LibTorch gives each handle of the matrix library on a stream
   std::int32_t devices_per_node = 1;                  // joined by the inner links
   std::int32_t devices_per_host = 0;                  // of one machine, where the links join several (NVL72: 4); 0: a node is one
   std::int32_t cores_per_node = 0;                    // CPU: cores that the node's ranks share; 0: devices do not share cores

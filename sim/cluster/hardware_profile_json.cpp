@@ -125,7 +125,7 @@ std::vector<std::string> read_texts(const JsonReader& reader, const std::string&
 std::vector<std::string> number_fields(const JsonReader& reader) {
   std::vector<std::string> fields;
   for (const char* key : {"memory", "node_memory", "memory_bandwidth", "memory_efficiency", "matrix_efficiency", "attention_efficiency",
-                          "kernel_overhead", "devices_per_node", "devices_per_host", "cores_per_node"})
+                          "kernel_overhead", "handle_workspace", "devices_per_node", "devices_per_host", "cores_per_node"})
     if (reader.has(key)) fields.push_back(key);
   if (reader.has("peak"))
     for (const std::string& precision : reader.child("peak").keys()) fields.push_back("peak." + precision);
@@ -176,6 +176,8 @@ void check_identity(const JsonReader& reader, const HardwareProfile& profile) {
         "give the devices of one machine");
   if (profile.kind == DeviceKind::Gpu && profile.cores_per_node > 0)
     reader.violate("cores_per_node", "is not 0: GPUs share no cores", "remove it");
+  if (profile.kind == DeviceKind::Cpu && reader.has("handle_workspace"))
+    reader.violate("handle_workspace", "is of GPUs: a CPU's products take none", "remove it");
 }
 
 Json link_json(const LinkProfile& link) {
@@ -226,6 +228,7 @@ HardwareProfile hardware_profile_from_json(const Json& json, const std::string& 
   profile.matrix_efficiency = reader.number("matrix_efficiency", 1.0, kShare);
   profile.attention_efficiency = reader.number("attention_efficiency", 1.0, kShare);
   profile.kernel_overhead = reader.seconds("kernel_overhead");
+  profile.handle_workspace = reader.bytes("handle_workspace", kHandleWorkspace);
   profile.devices_per_node = static_cast<std::int32_t>(reader.integer("devices_per_node", {}, {1, 1e6}));
   profile.devices_per_host = static_cast<std::int32_t>(reader.integer("devices_per_host", 0, {0, 1e6}));
   profile.cores_per_node = static_cast<std::int32_t>(reader.integer("cores_per_node", 0, {0, 1e6}));
@@ -265,6 +268,7 @@ Json to_json(const HardwareProfile& profile) {
   json["matrix_efficiency"] = profile.matrix_efficiency;
   json["attention_efficiency"] = profile.attention_efficiency;
   json["kernel_overhead"] = to_exact_text(profile.kernel_overhead);
+  if (profile.handle_workspace != kHandleWorkspace) json["handle_workspace"] = to_exact_text(profile.handle_workspace);
   json["devices_per_node"] = profile.devices_per_node;
   if (profile.devices_per_host > 0) json["devices_per_host"] = profile.devices_per_host;
   if (profile.cores_per_node > 0) json["cores_per_node"] = profile.cores_per_node;

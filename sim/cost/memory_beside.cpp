@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sim/cluster/software_stack.h"
+#include "sim/cost/library_workspaces.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/cost/unit_memory.h"
@@ -87,7 +88,7 @@ MemoryBeside memory_beside(const ParallelPlan& plan, const MemoryBreakdown& at_p
   const Bytes both = in_pages(kReceives) + in_pages(kSends);
   beside.nccl = both * (std::int64_t{beside.channels} * (kConnections * beside.communicators + beside.flows / 2));
   const Bytes moving = of(MemoryCategory::Activations) + of(MemoryCategory::GatheredUnits) + of(MemoryCategory::CommunicationBuffers) +
-                       of(MemoryCategory::Temporaries);
+                       of(MemoryCategory::Temporaries) - std::min(of(MemoryCategory::Temporaries), library_workspaces(plan));
   const SoftwareStack& habits = habits_of(plan.cluster);
   beside.pool = scaled(moving, habits.fragmentation) + cached_logits(plan);
   const bool lands = habits.stages_gathers && sharding_strategy(plan).shards_parameters, by_units = follows_units(plan);

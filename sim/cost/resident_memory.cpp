@@ -5,6 +5,7 @@
 
 #include "sim/clock/behavior.h"
 #include "sim/cost/gradient_lifetime.h"
+#include "sim/cost/library_workspaces.h"
 #include "sim/cost/loss_tokens.h"
 #include "sim/cost/unit_memory.h"
 #include "sim/plan/drives.h"
@@ -315,6 +316,7 @@ void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex
   }
   of(memory, MemoryCategory::CommunicationBuffers) += gathered_tokens(plan, stage);
   of(memory, MemoryCategory::OptimizerState) += kStepSummary;
+  of(memory, MemoryCategory::Temporaries) += library_workspaces(plan, stage);
   of(memory, MemoryCategory::Parameters) += tables_of_stacks(plan, stage);
   of(memory, MemoryCategory::Parameters) += tables_of_positions(plan, stage);
 }

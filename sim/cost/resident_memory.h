@@ -54,7 +54,8 @@ Bytes host_memory(const ParallelPlan& plan, const std::vector<Bucket>& buckets);
 // Of a stage whose program holds messages: the logits of all microbatches, where it has the head. When the schedule has ended they are joined to one
 // tensor of the same size beside them (torch.distributed.pipelining, _merge_outputs).
 Bytes held_logits(const ParallelPlan& plan, StageIndex stage);
-// What a rank holds beside them: the token ids and targets of its step, the table of rotary positions, messages that its program holds.
+// What a rank holds beside them: the token ids and targets of its step, the table of rotary positions, messages that its program holds, what the matrix
+// library works in.
 void add_step_data(MemoryBreakdown& memory, const ParallelPlan& plan, StageIndex stage);
 
 }  // namespace sim

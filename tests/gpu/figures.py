@@ -65,7 +65,7 @@ def predictions(program, kept):
         by_sheet = simulated(program, name, SHEET)[0]
         apart = lambda of: f"{1e3 * of:.1f} | {100 * (of / measured['measured_seconds'] - 1):+.1f} %"
         yield (f"| {name} | {1e3 * measured['measured_seconds']:.1f} | {apart(seconds)} | {apart(by_sheet)} | "
-               f"{measured['measured_bytes'] / 2**30:.2f} | {memory / 2**30:.2f} | {100 * (memory / measured['measured_bytes'] - 1):+.1f} % |")
+               f"{measured['measured_bytes'] / 2**30:.2f} | {memory / 2**30:.2f} | {round(100 * (memory / measured['measured_bytes'] - 1), 1) + 0:+.1f} % |")
 
 
 OURS, THEIRS = ("executor", "executor_graphs", "executor_fp8"), ("strong", "compiled")   # executor: as it runs where nothing is asked for

@@ -21,6 +21,7 @@ launches.STEPS = (2, 4)   # in the second step events of the first are still hel
 BLOCKS = launches.reference.ON_CPU["tiny-llama"][0] | {"hidden_size": 512, "intermediate_size": 1024, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 64}
 END_OF_STEP = {"tensorwise": 0, "delayed": 5, "rowwise": 0}   # maxima of steps before become those of the next
 EXPERTS = launches.reference.ON_CPU["tiny-llama"][0] | {"model_type": "mixtral", "num_local_experts": 4, "num_experts_per_tok": 2, "router_aux_loss_coef": 0.02}
+MOST_APART = 4 << 10   # bytes: the least workspace is of a MiB
 FAMILIES = ("bert", "bloom", "gemma2", "minicpm3")   # an encoder, slopes, windows and caps, latent attention: of two layers
 
 
@@ -131,6 +132,14 @@ class ASteps(unittest.TestCase):
         (simulated, measured), (of_each, measured_of_each) = (launches.Counted(LIBRARY, WORKER, PLANNER, config, 4, 256).memory(LAYERS) for config in (model, alone))
         self.assertLess(simulated, of_each)
         self.assertEqual(measured_of_each - measured, of_each - simulated)
+
+    def test_memory_is_what_is_simulated(self):
+        """Workspaces of cuBLAS, which LibTorch's allocator gives, among it: a handle of each thread, and what biases and scales ask for beside them. Of steps and words as many as the card
+        had, where the head's memory is the most."""
+        for model, precision in (("gpt2-124m", None), ("gpt2-124m", "fp8:rowwise"), ("gpt2-124m-dropout", None), ("llama-1b", None)):
+            with mock.patch.object(launches, "SHORTER", {}):
+                simulated, measured = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_GPU[model][:3], precision).memory(LAYERS)
+            self.assertAlmostEqual(simulated, measured, delta=MOST_APART, msg=(model, precision))
 
     def test_fp16_asks_for_what_bf16_asks_for(self):
         """Whether a step is skipped the device decides; the host reads the sums of a step, and writes a scale where that has changed."""

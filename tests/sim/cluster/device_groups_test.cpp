@@ -43,10 +43,12 @@ TEST(DeviceGroups, NumbersAreTheLeastWhoeverIsSlowest) {
   std::vector<DeviceGroup> two = groups({{"a100-80gb-sxm", 8}, {"h100-80gb-sxm", 8}});
   two[1].hardware.memory = Bytes(1'000'000);
   two[1].hardware.kernel_overhead = Seconds(1);
+  two[1].hardware.handle_workspace = Bytes(std::int64_t{32} << 20);
   two[1].hardware.inter_node.peak_bandwidth = BytesPerSecond(1e9);
   const HardwareProfile least = least_of(two);
   EXPECT_EQ(least.memory, Bytes(1'000'000));
   EXPECT_EQ(least.kernel_overhead, Seconds(1));
+  EXPECT_EQ(least.handle_workspace, Bytes(std::int64_t{32} << 20)) << "each has its own, and the larger fills first";
   EXPECT_EQ(least.inter_node.peak_bandwidth, BytesPerSecond(1e9));
   two[0].hardware.inter_node.switch_sums = true;
   EXPECT_FALSE(least_of(two).inter_node.switch_sums) << "a network sums where all of it does";

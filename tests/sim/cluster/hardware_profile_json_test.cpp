@@ -116,6 +116,17 @@ TEST(HardwareProfileJson, LinksMustBeThere) {
   EXPECT_THAT(told(with("cores_per_node", 4)), HasSubstr("GPUs share no cores"));
 }
 
+TEST(HardwareProfileJson, WorkspacesOfHandlesAreOfGpus) {
+  HardwareProfile profile = two_per_node();
+  EXPECT_FALSE(to_json(profile).contains("handle_workspace")) << "of most cards";
+  profile.handle_workspace = Bytes(std::int64_t{32} << 20);
+  EXPECT_EQ(hardware_profile_from_json(to_json(profile), "f").handle_workspace, profile.handle_workspace);
+  EXPECT_EQ(hardware_profile_from_json(with("handle_workspace", "0 B"), "f").handle_workspace, Bytes(0)) << "measured";
+  Json cpu = to_json(full_profile());
+  cpu["handle_workspace"] = "32 MiB";
+  EXPECT_THAT(told(cpu), HasSubstr("a CPU's products take none"));
+}
+
 TEST(HardwareProfileJson, PodsAreTheirNodesAndTheirShare) {
   Json network = to_json(full_profile())["inter_node"];
   EXPECT_FALSE(network.contains("pod_nodes")) << "one pod is not written";
