@@ -28,14 +28,15 @@ double waves(const KernelTraits& traits, double tiles, double pieces) {
   return std::max(full, 1 / std::clamp(pieces, 1.0, 32.0));
 }
 
-// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
-double cast_bytes(const Device& device, ScaleRecipe recipe) {
+// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own. A scale a row is one for all that a sum
+// goes over; where that lies across the operand's rows, maxima go down its columns, and what is cast is written turned.
+double cast_bytes(const Device& device, ScaleRecipe recipe, bool across) {
   const Behavior& behavior = device.behavior;
   const double left_out = device.kernels.reads_either_way ? behavior.transposed_cast_bytes : 0;
   switch (recipe) {
     case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes - left_out;
     case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes - left_out;
-    case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
+    case ScaleRecipe::Rowwise: return across ? behavior.rowwise_across_cast_bytes : behavior.rowwise_cast_bytes;
     case ScaleRecipe::Mx:
     case ScaleRecipe::Blockwise: return behavior.block_cast_bytes;
     case ScaleRecipe::Nvfp4: return behavior.fp4_cast_bytes;
@@ -48,9 +49,20 @@ double cast_launches(const Behavior& behavior, ScaleRecipe recipe) {
   return recipe == ScaleRecipe::Delayed ? 0 : recipe == ScaleRecipe::Tensorwise ? behavior.cast_launches : 1;
 }
 
-// The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak.
-double block_share(const Behavior& behavior, NumberFormat format, ScaleRecipe recipe) {
-  return format == NumberFormat::Fp8 && recipe == ScaleRecipe::Mx ? behavior.block_product_share : 1;
+// The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak. Scales of rows are multiplied by a kernel
+// of another library than scales of tensors.
+double scaled_share(const Device& device, NumberFormat format, ScaleRecipe recipe) {
+  if (format != NumberFormat::Fp8) return 1;
+  return recipe == ScaleRecipe::Mx        ? device.behavior.block_product_share
+         : recipe == ScaleRecipe::Rowwise ? device.kernels.rowwise_share
+                                          : 1;
+}
+
+// What casts of both operands take, of an element of the inner dimension. Casts along rows were counted as a compiler makes them.
+double casts_of(const Device& device, const MatrixShape& shape, const KernelSetting& setting) {
+  const double fused = setting.compiled && setting.scales != ScaleRecipe::Rowwise ? device.behavior.compiled_cast_share : 1;
+  return fused * (shape.rows * shape.row_casts * cast_bytes(device, setting.scales, shape.rows_across) +
+                  shape.columns * shape.weight_casts * cast_bytes(device, setting.scales, shape.columns_across));
 }
 
 double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
@@ -87,18 +99,15 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
 
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
-  double compute = tile_time(shape, format) / block_share(device_.behavior, format, setting_.scales);
+  double compute = tile_time(shape, format) / scaled_share(device_, format, setting_.scales);
   if (!is_whole(format) && shape.columns > 256 && shape.inner > 256)
     compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
   else if (!is_whole(format) && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = is_scaled(format) ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
-                                               cast_bytes(device_, setting_.scales) / stream_rate()
-                                         : 0;
-  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
-              casts * (setting_.compiled ? device_.behavior.compiled_cast_share : 1),
+  const double casts = is_scaled(format) ? casts_of(device_, shape, setting_) * shape.inner * shape.batch / stream_rate() : 0;
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() + casts,
           is_scaled(format) ? 3.0 : 1.0};
 }
 

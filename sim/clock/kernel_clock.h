@@ -37,8 +37,9 @@ struct Convolution {
 enum class Gradient : std::uint8_t { None, Input, Weight };  // which of a convolution's three products
 struct MatrixShape {
   double rows = 0, columns = 0, inner = 0, batch = 1;
-  double weight_casts = 1;  // in fp8: how often the operand of the columns is cast for one use of it
-  double row_casts = 1;     // that of the rows: less than once where its parts were cast on other ranks
+  double weight_casts = 1;                           // in fp8: how often the operand of the columns is cast for one use of it
+  double row_casts = 1;                              // that of the rows: less than once where its parts were cast on other ranks
+  bool rows_across = false, columns_across = false;  // in memory neighbors of that operand are not those of the inner dimension
 };
 struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
