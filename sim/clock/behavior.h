@@ -11,7 +11,7 @@ namespace sim {
 struct Behavior {
   double flash_tokens = 0, flash_forward_gain = 0, flash_backward_gain = 0, flash1_length_gain = 0, flash1_narrow_gain = 0,
          efficient_gain = 0, exponentials = 0, half_aligned_share = 0, misaligned_share = 0, split_inner = 0, delayed_cast_bytes = 0,
-         tensorwise_cast_bytes = 0, transposed_cast_bytes = 0, rowwise_cast_bytes = 0, rowwise_across_cast_bytes = 0, block_cast_bytes = 0,
+         tensorwise_cast_bytes = 0, transposed_cast_bytes = 0, rowwise_cast_bytes = 0, turned_casts = 0, block_cast_bytes = 0,
          fp4_cast_bytes = 0, block_product_share = 0, compiled_cast_share = 0, fill_bytes = 0, node_hop = 0, ring_hop = 0,
          transfer_share = 0, plain_transfer = 0, dispatch_share = 0, dispatch_processors = 0, exchange_processors = 0,
          graph_launch_share = 0, cast_launches = 0, expert_tile = 0, expert_spread = 0, device_spread = 0, masked_share = 0,

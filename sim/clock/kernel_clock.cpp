@@ -28,15 +28,14 @@ double waves(const KernelTraits& traits, double tiles, double pieces) {
   return std::max(full, 1 / std::clamp(pieces, 1.0, 32.0));
 }
 
-// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own. A scale a row is one for all that a sum
-// goes over; where that lies across the operand's rows, maxima go down its columns, and what is cast is written turned.
-double cast_bytes(const Device& device, ScaleRecipe recipe, bool across) {
+// Bytes an element to make fp8 of 16 bit, partly inside other kernels; a scale of this step takes a pass of its own.
+double cast_bytes(const Device& device, ScaleRecipe recipe) {
   const Behavior& behavior = device.behavior;
   const double left_out = device.kernels.reads_either_way ? behavior.transposed_cast_bytes : 0;
   switch (recipe) {
     case ScaleRecipe::Delayed: return behavior.delayed_cast_bytes - left_out;
     case ScaleRecipe::Tensorwise: return behavior.tensorwise_cast_bytes - left_out;
-    case ScaleRecipe::Rowwise: return across ? behavior.rowwise_across_cast_bytes : behavior.rowwise_cast_bytes;
+    case ScaleRecipe::Rowwise: return behavior.rowwise_cast_bytes;
     case ScaleRecipe::Mx:
     case ScaleRecipe::Blockwise: return behavior.block_cast_bytes;
     case ScaleRecipe::Nvfp4: return behavior.fp4_cast_bytes;
@@ -58,11 +57,12 @@ double scaled_share(const Device& device, NumberFormat format, ScaleRecipe recip
                                           : 1;
 }
 
-// What casts of both operands take, of an element of the inner dimension. Casts along rows were counted as a compiler makes them.
-double casts_of(const Device& device, const MatrixShape& shape, const KernelSetting& setting) {
-  const double fused = setting.compiled && setting.scales != ScaleRecipe::Rowwise ? device.behavior.compiled_cast_share : 1;
-  return fused * (shape.rows * shape.row_casts * cast_bytes(device, setting.scales, shape.rows_across) +
-                  shape.columns * shape.weight_casts * cast_bytes(device, setting.scales, shape.columns_across));
+// A scale a row is one for all that a sum goes over. Where that lies across an operand's rows, each number is written turned, far from its neighbors: the time
+// is the multiprocessors', not the memory's. What was timed there is a compiler's work already.
+double cast_time(const Device& device, const KernelSetting& setting, bool across, double stream_rate) {
+  const double streaming = cast_bytes(device, setting.scales) / stream_rate;
+  if (setting.scales != ScaleRecipe::Rowwise) return (setting.compiled ? device.behavior.compiled_cast_share : 1) * streaming;
+  return across ? std::max(streaming, 1 / (device.kernels.multiprocessors * device.behavior.turned_casts)) : streaming;
 }
 
 double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
@@ -97,6 +97,11 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
   return best;
 }
 
+double KernelClock::casts(const MatrixShape& shape) const {
+  return shape.rows * shape.row_casts * cast_time(device_, setting_, shape.rows_across, stream_rate()) +
+         shape.columns * shape.weight_casts * cast_time(device_, setting_, shape.columns_across, stream_rate());
+}
+
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
   double compute = tile_time(shape, format) / scaled_share(device_, format, setting_.scales);
@@ -106,8 +111,8 @@ Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = is_scaled(format) ? casts_of(device_, shape, setting_) * shape.inner * shape.batch / stream_rate() : 0;
-  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() + casts,
+  const double cast = is_scaled(format) ? casts(shape) * shape.inner * shape.batch : 0;
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() + cast,
           is_scaled(format) ? 3.0 : 1.0};
 }
 

@@ -79,6 +79,7 @@ class KernelClock {
   Work product(const MatrixShape& shape, NumberFormat format) const;
   double matrix_share(NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
+  double casts(const MatrixShape& shape) const;  // seconds, of both operands, for one number of the inner dimension
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
   Work turned_maps(double numbers) const;
