@@ -31,6 +31,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"tensorwise_cast_bytes", &Behavior::tensorwise_cast_bytes, 0, 16},
     {"transposed_cast_bytes", &Behavior::transposed_cast_bytes, 0, 1},
     {"rowwise_cast_bytes", &Behavior::rowwise_cast_bytes, 0, 16},
+    {"turned_casts", &Behavior::turned_casts, 1e7, 1e12},
     {"block_cast_bytes", &Behavior::block_cast_bytes, 0, 16},
     {"fp4_cast_bytes", &Behavior::fp4_cast_bytes, 0, 16},
     {"block_product_share", &Behavior::block_product_share, 0.1, 1},

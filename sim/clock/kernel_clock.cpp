@@ -48,9 +48,21 @@ double cast_launches(const Behavior& behavior, ScaleRecipe recipe) {
   return recipe == ScaleRecipe::Delayed ? 0 : recipe == ScaleRecipe::Tensorwise ? behavior.cast_launches : 1;
 }
 
-// The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak.
-double block_share(const Behavior& behavior, NumberFormat format, ScaleRecipe recipe) {
-  return format == NumberFormat::Fp8 && recipe == ScaleRecipe::Mx ? behavior.block_product_share : 1;
+// The matrix units read a scale with each 32 numbers of 8 bits. The rate of 4 bits has them in its share of the peak. Scales of rows are multiplied by a kernel
+// of another library than scales of tensors.
+double scaled_share(const Device& device, NumberFormat format, ScaleRecipe recipe) {
+  if (format != NumberFormat::Fp8) return 1;
+  return recipe == ScaleRecipe::Mx        ? device.behavior.block_product_share
+         : recipe == ScaleRecipe::Rowwise ? device.kernels.rowwise_share
+                                          : 1;
+}
+
+// A scale a row is one for all that a sum goes over. Where that lies across an operand's rows, each number is written turned, far from its neighbors: the time
+// is the multiprocessors', not the memory's. What was timed there is a compiler's work already.
+double cast_time(const Device& device, const KernelSetting& setting, bool across, double stream_rate) {
+  const double streaming = cast_bytes(device, setting.scales) / stream_rate;
+  if (setting.scales != ScaleRecipe::Rowwise) return (setting.compiled ? device.behavior.compiled_cast_share : 1) * streaming;
+  return across ? std::max(streaming, 1 / (device.kernels.multiprocessors * device.behavior.turned_casts)) : streaming;
 }
 
 double alignment(const Behavior& behavior, double size) {  // of rows of 16-bit elements
@@ -85,20 +97,22 @@ double KernelClock::tile_time(const MatrixShape& shape, NumberFormat format) con
   return best;
 }
 
+double KernelClock::casts(const MatrixShape& shape) const {
+  return shape.rows * shape.row_casts * cast_time(device_, setting_, shape.rows_across, stream_rate()) +
+         shape.columns * shape.weight_casts * cast_time(device_, setting_, shape.columns_across, stream_rate());
+}
+
 Work KernelClock::product(const MatrixShape& shape, NumberFormat format) const {
   if (shape.rows <= 0 || shape.columns <= 0 || shape.inner <= 0) return {};
-  double compute = tile_time(shape, format) / block_share(device_.behavior, format, setting_.scales);
+  double compute = tile_time(shape, format) / scaled_share(device_, format, setting_.scales);
   if (!is_whole(format) && shape.columns > 256 && shape.inner > 256)
     compute /= std::min(alignment(device_.behavior, shape.inner), alignment(device_.behavior, shape.columns));
   else if (!is_whole(format) && (std::fmod(shape.inner, 8) != 0 || std::fmod(shape.columns, 8) != 0))
     compute /= device_.behavior.misaligned_share;
   const double size = format == NumberFormat::Fp4 ? 0.5 : format == NumberFormat::Fp8 ? 1 : element();
   const double moved = (shape.rows + shape.columns) * shape.inner * size + shape.rows * shape.columns * element();
-  const double casts = is_scaled(format) ? (shape.rows * shape.row_casts + shape.columns * shape.weight_casts) * shape.inner * shape.batch *
-                                               cast_bytes(device_, setting_.scales) / stream_rate()
-                                         : 0;
-  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() +
-              casts * (setting_.compiled ? device_.behavior.compiled_cast_share : 1),
+  const double cast = is_scaled(format) ? casts(shape) * shape.inner * shape.batch : 0;
+  return {std::max(compute, shape.batch * moved / stream_rate()) + device_.profile.kernel_overhead.count() + cast,
           is_scaled(format) ? 3.0 : 1.0};
 }
 

@@ -37,8 +37,9 @@ struct Convolution {
 enum class Gradient : std::uint8_t { None, Input, Weight };  // which of a convolution's three products
 struct MatrixShape {
   double rows = 0, columns = 0, inner = 0, batch = 1;
-  double weight_casts = 1;  // in fp8: how often the operand of the columns is cast for one use of it
-  double row_casts = 1;     // that of the rows: less than once where its parts were cast on other ranks
+  double weight_casts = 1;                           // in fp8: how often the operand of the columns is cast for one use of it
+  double row_casts = 1;                              // that of the rows: less than once where its parts were cast on other ranks
+  bool rows_across = false, columns_across = false;  // in memory neighbors of that operand are not those of the inner dimension
 };
 struct AttentionShape {
   double batch = 1, heads = 1, kv_heads = 1, queries = 1, keys = 1;  // keys: mean number that a query sees
@@ -78,6 +79,7 @@ class KernelClock {
   Work product(const MatrixShape& shape, NumberFormat format) const;
   double matrix_share(NumberFormat format) const;
   double tile_time(const MatrixShape& shape, NumberFormat format) const;
+  double casts(const MatrixShape& shape) const;  // seconds, of both operands, for one number of the inner dimension
   double convolution_gain(const Convolution& shape, Gradient gradient) const;
   double grouped_time(const Convolution& shape, double outputs) const;
   Work turned_maps(double numbers) const;

@@ -21,6 +21,7 @@ struct KernelTraits {
   double newer_matrix_share = 0;  // the same by libraries of CUDA 13; 0: not measured, as before
   double fp8_share = 0.62;
   double fp4_share = 0;                             // 0: as fp8_share
+  double rowwise_share = 1;                         // of the rate in 8 bit, of products with a scale a row
   double single_share = 0.8;                        // of the fp32 peak
   bool reads_either_way = false;                    // products in 8 bit read an operand along either dimension: no transposed copy of it
   double tile128_share = 0.9, tile64_share = 0.75;  // of that, with smaller tiles

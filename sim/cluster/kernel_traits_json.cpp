@@ -66,6 +66,7 @@ KernelTraits kernel_traits_from_json(const Json& json, const std::string& file) 
   read_mesh_rates(kernels, traits);
   traits.newer_matrix_share = kernels.number("newer_matrix_share", 0.0, kPositiveShare);
   traits.fp4_share = kernels.number("fp4_share", 0.0, kPositiveShare);
+  traits.rowwise_share = kernels.number("rowwise_share", 1.0, kPositiveShare);
   traits.reads_either_way = kernels.boolean("reads_either_way", false);
   traits.product_workspace = kernels.bytes("product_workspace", traits.product_workspace);
   kernels.refuse_unknown();
@@ -84,6 +85,7 @@ Json to_json(const KernelTraits& traits) {
   each_trait(traits, FieldsOut(json));
   if (traits.newer_matrix_share > 0) json["newer_matrix_share"] = traits.newer_matrix_share;
   if (traits.fp4_share > 0) json["fp4_share"] = traits.fp4_share;  // of the parts that have it: files of others stay as they were
+  if (traits.rowwise_share != 1) json["rowwise_share"] = traits.rowwise_share;
   if (traits.reads_either_way) json["reads_either_way"] = true;
   if (traits.product_workspace != KernelTraits{}.product_workspace) json["product_workspace"] = to_exact_text(traits.product_workspace);
   for (std::size_t at = 0; at < traits.mesh_rates.size(); ++at)

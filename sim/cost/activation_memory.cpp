@@ -59,7 +59,8 @@
 //     rotary             what it read: half of q, k, v                                                    [keeps_unrotated]
 //     loss               bytes of a logit at its peak: of them fp32 or less until the backward, which adds the rest       [loss_bytes ...]
 //     experts            what goes back is not kept where weights came before                             [weights_activation]
-//     8 and 4 bit        inputs of products as they were rounded; with delayed scales n q of a byte beside attention's output    [keeps_scaled_inputs]
+//     8 and 4 bit        inputs of products as they were rounded; with delayed scales n q of a byte beside attention's output    [keeps_scaled_inputs;
+//                        compiled, by_operator: without a list of operators that are kept]
 //
 //   backward split: between Backward and Weight stay the inputs of the linear layers and the gradients of their outputs: q + 2kv and h; g f and h; V
 #include "sim/cost/activation_memory.h"

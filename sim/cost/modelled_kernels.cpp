@@ -156,8 +156,10 @@ Work ModelledKernels::product(const KernelCall& call) const {
   const auto product = [&](const MatrixShape& shape) { return clock_of(call).product(shape); };
   const Work cast = setting_.autocast ? clock_.bytes(kCastOfMaster * outputs * inputs) : Work{};
   if (call.kernel == Kernel::LinearForward) return product({tokens, outputs, inputs, 1, weight_casts_, rows}) + cast;
-  if (call.kernel == Kernel::LinearInputGradient) return product({tokens, inputs, outputs, 1, weight_casts_, rows});
-  const Work gradient = product({outputs, inputs, tokens}) + cast;
+  if (call.kernel == Kernel::LinearInputGradient)
+    return product(
+        {.rows = tokens, .columns = inputs, .inner = outputs, .weight_casts = weight_casts_, .row_casts = rows, .columns_across = true});
+  const Work gradient = product({.rows = outputs, .columns = inputs, .inner = tokens, .rows_across = true, .columns_across = true}) + cast;
   return accumulates_ ? gradient + operators_.accumulation(outputs * inputs) : gradient;
 }
 
@@ -189,8 +191,14 @@ Work ModelledKernels::grouped(const KernelCall& call) const {
                         : Work{};
   if (call.kernel == Kernel::LinearForward)
     return clock.grouped({rows, outputs, inputs, held, weight_casts_}, dispatch, 1 + weight_casts_) + bias;
-  if (call.kernel == Kernel::LinearInputGradient) return clock.grouped({rows, inputs, outputs, held, weight_casts_}, dispatch, 1) + bias;
-  const Work gradient = clock.grouped({outputs, inputs, rows, held}, dispatch);
+  if (call.kernel == Kernel::LinearInputGradient) {
+    const MatrixShape shape{
+        .rows = rows, .columns = inputs, .inner = outputs, .batch = held, .weight_casts = weight_casts_, .columns_across = true};
+    return clock.grouped(shape, dispatch, 1) + bias;
+  }
+  const MatrixShape of_weights{
+      .rows = outputs, .columns = inputs, .inner = rows, .batch = held, .rows_across = true, .columns_across = true};
+  const Work gradient = clock.grouped(of_weights, dispatch);
   return accumulates_experts_ ? gradient + operators_.accumulation(outputs * inputs * held) : gradient;
 }
 

@@ -40,10 +40,18 @@ bool is_unscaled(const SegmentGraph& segment) {
   return last == segment.operators.rend() || last->unscaled;
 }
 
+// torch.compile cuts a block's program where the fewest bytes cross from its forward to its backward (min_cut_rematerialization_partition): behind a cast. What
+// is kept of blocks that are made again operator by operator is said by a list instead.
+bool cuts_behind_casts(const ParallelPlan& plan) {
+  const SoftwareStack& habits = habits_of(plan.cluster);
+  return habits.compiled && habits.by_operator && !plan.recomputed_modules().has(Module::Op);
+}
+
 // Adapters beside a product read its input in 16 bit.
 double share_of_read(const ModelConfig& config, const ParallelPlan& plan, const SegmentGraph& segment, Bytes element) {
   const std::optional<ScaleRecipe> scales = plan.workload.precision.scales();
-  if (!scales || config.adapters || is_unscaled(segment) || !habits_of(plan.cluster).keeps_scaled_inputs) return 1;
+  const bool keeps_rounded = habits_of(plan.cluster).keeps_scaled_inputs || cuts_behind_casts(plan);
+  if (!scales || config.adapters || is_unscaled(segment) || !keeps_rounded) return 1;
   return kept_bytes(*scales) / real(element.value());
 }
 

@@ -45,6 +45,7 @@ constexpr Part kParts[] = {
     {"MI350X-288GB", "mi350x-288gb"},
     {"MI355X-288GB", "mi355x-288gb"},
     {"B200-SXM-180GB", "b200-180gb-sxm"},
+    {"B200-SXM-180GB-750W", "b200-180gb-sxm-750w"},
     {"GB200-186GB", "gb200-186gb"},
     {"B300-SXM-288GB", "b300-288gb-sxm"},
     {"GB300-288GB", "gb300-288gb"},

@@ -146,6 +146,54 @@ TEST_F(Clock, CastsOfExpertsAreCallsByTheirScales) {
   EXPECT_EQ(launches(ScaleRecipe::Tensorwise, 0), products) << "a weight's gradient reads what was cast";
 }
 
+// An operand that lies across what a sum goes over has its largest numbers down its columns, and is written turned. A compiler was asked how long that takes.
+TEST_F(Clock, ScalesOfRowsCostMoreOfOperandsThatLieAcross) {
+  setting_.scales = ScaleRecipe::Rowwise;
+  const MatrixShape along{4096, 8192, 2048};
+  MatrixShape across = along;
+  across.columns_across = true;
+  for (const char* part : {"h100-96gb-hbm2e", "b200-180gb-sxm"})
+    for (const bool compiled : {false, true}) {
+      const Device device = load_device(part);
+      setting_.compiled = compiled;
+      setting_.format = NumberFormat::Fp8;
+      const KernelClock clock(device, plain_stack(), setting_);
+      const double turned = 1 / (device.kernels.multiprocessors * common_behavior().turned_casts),
+                   straight = common_behavior().rowwise_cast_bytes / clock.stream_rate();
+      EXPECT_GT(turned, 2 * straight) << part;
+      EXPECT_NEAR(clock.product(across).device - clock.product(along).device, (turned - straight) * 8192 * 2048, 1e-9) << part;
+    }
+  setting_.scales = ScaleRecipe::Tensorwise;
+  const KernelClock whole = clock(NumberFormat::Fp8);
+  EXPECT_EQ(whole.product(across).device, whole.product(along).device) << "a scale a tensor is the same either way";
+}
+
+TEST_F(Clock, ProductsWithScalesOfRowsReachTheShareOfTheirPart) {
+  const MatrixShape cast{.rows = 16384, .columns = 8192, .inner = 8192, .weight_casts = 0, .row_casts = 0};
+  setting_.format = NumberFormat::Fp8;
+  for (const char* part : {"b200-180gb-sxm", "h100-80gb-sxm", "mi300x-192gb"}) {
+    const Device device = load_device(part);
+    const auto time = [&](ScaleRecipe recipe) {
+      setting_.scales = recipe;
+      return KernelClock(device, plain_stack(), setting_).product(cast).device;
+    };
+    EXPECT_NEAR(time(ScaleRecipe::Tensorwise) / time(ScaleRecipe::Rowwise), device.kernels.rowwise_share, 0.02) << part;
+  }
+}
+
+// torch._scaled_mm with scales of rows on B200 (github.com/pytorch/helion/pull/2430), taken as ones whose power is capped.
+TEST_F(Clock, ProductsWithScalesOfRowsTakeTheTimePublished) {
+  const Device b200 = load_device("b200-180gb-sxm-750w");
+  setting_.format = NumberFormat::Fp8;
+  setting_.scales = ScaleRecipe::Rowwise;
+  const KernelClock clock(b200, plain_stack(), setting_);
+  const auto milliseconds = [&](double rows) {
+    return 1e3 * clock.product({.rows = rows, .columns = 8192, .inner = 8192, .weight_casts = 0, .row_casts = 0}).device;
+  };
+  EXPECT_NEAR(milliseconds(8192) / 0.672, 1, 0.06);
+  EXPECT_NEAR(milliseconds(16384) / 1.366, 1, 0.06);
+}
+
 TEST_F(Clock, SmallBatchesAreBoundByTheirWeights) {
   const KernelClock half = clock(NumberFormat::Bf16);
   EXPECT_NEAR(half.product({8, 4096, 4096}).device, half.product({16, 4096, 4096}).device, 2e-6);

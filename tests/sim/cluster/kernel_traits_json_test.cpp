@@ -11,10 +11,10 @@ namespace sim {
 namespace {
 
 TEST(KernelTraitsJson, EveryPartOfPublishedRunsHasThemAndKeepsThem) {
-  for (const char* name :
-       {"p40-24gb", "v100-16gb-sxm2", "v100-32gb-sxm2", "v100-32gb-sxm3", "v100-32gb-sxm3-450w", "a30-24gb-pcie", "a100-40gb-sxm",
-        "a100-80gb-sxm", "a800-80gb-sxm", "l40s-48gb", "rtx-4090-24gb", "rx-7900-xtx-24gb", "mi300x-192gb", "mi355x-288gb", "h20-96gb-sxm",
-        "h100-80gb-sxm", "h100-96gb-hbm2e", "h200-141gb-sxm", "b200-180gb-sxm"}) {
+  for (const char* name : {"p40-24gb",      "v100-16gb-sxm2",   "v100-32gb-sxm2", "v100-32gb-sxm3", "v100-32gb-sxm3-450w",
+                           "a30-24gb-pcie", "a100-40gb-sxm",    "a100-80gb-sxm",  "a800-80gb-sxm",  "l40s-48gb",
+                           "rtx-4090-24gb", "rx-7900-xtx-24gb", "mi300x-192gb",   "mi355x-288gb",   "h20-96gb-sxm",
+                           "h100-80gb-sxm", "h100-96gb-hbm2e",  "h200-141gb-sxm", "b200-180gb-sxm", "b200-180gb-sxm-750w"}) {
     const HardwareProfile profile = load_hardware_profile(name);
     ASSERT_TRUE(profile.kernels) << name;
     const Json written = to_json(profile);
@@ -64,7 +64,7 @@ TEST(KernelTraitsJson, WithoutTheBlockDefaults) {
 
 // A share of nearly nothing is a step that never ends.
 TEST(KernelTraitsJson, SharesAreNotNearlyNothing) {
-  for (const char* name : {"newer_matrix_share", "fp4_share", "matrix_share"}) {
+  for (const char* name : {"newer_matrix_share", "fp4_share", "rowwise_share", "matrix_share"}) {
     const Json json = {{"kernels", {{"source", "x"}, {name, 1e-320}}}};
     EXPECT_THAT([&] { kernel_traits_from_json(json, "f"); }, ::testing::ThrowsMessage<InputError>(::testing::HasSubstr(name)));
   }

@@ -34,5 +34,22 @@ TEST(SegmentSizes, InputsOfFrozenProductsAreNotKept) {
   EXPECT_FALSE(sizes_of_attention(plan).keeps_first) << "the last product's input is as wide as the stream, and is not the norm's output";
 }
 
+// What torch.compile keeps of a product's input is what fewest bytes are: a cast's output. A list of kept operators says it otherwise.
+TEST(SegmentSizes, CompiledBlocksKeepWhatTheyCast) {
+  ParallelPlan plan = testing::tiny_plan({.data = 1});
+  plan.cluster.software = worker_software();
+  plan.cluster.software.own_memory = plan.cluster.software.by_operator = true;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16).with(ScaleRecipe::Rowwise, false);
+  EXPECT_EQ(sizes_of_attention(plan).rounded, 1);
+  plan.cluster.software.compiled = true;
+  EXPECT_EQ(sizes_of_attention(plan).rounded, 0.5);
+  plan.recompute = Recompute::Selective;
+  plan.recompute_scope.modules = Module::Op;
+  EXPECT_EQ(sizes_of_attention(plan).rounded, 1);
+  plan.recompute = Recompute::None;
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16);
+  EXPECT_EQ(sizes_of_attention(plan).rounded, 1);
+}
+
 }  // namespace
 }  // namespace sim
