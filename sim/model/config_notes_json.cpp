@@ -168,7 +168,15 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "max_window_layers",
                                                                  "min_length",
                                                                  "n_ctx",
+                                                                 "mlp_expansion_factor",
+                                                                 "mlp_intermediate_size",
+                                                                 "mtp_transformer_layers",
+                                                                 "n_positions",
                                                                  "no_repeat_ngram_size",
+                                                                 "num_media_embeds",
+                                                                 "output_past",
+                                                                 "shared_moe_mode",
+                                                                 "use_mtp",
                                                                  "num_beam_groups",
                                                                  "num_beams",
                                                                  "num_labels",
@@ -258,6 +266,28 @@ constexpr Meaning kMeanings[] = {
     {"layer_rope_theta", "null", "rotary bases of single layers; one is taken for all"},
     {"add_cross_attention", "false", "cross-attention"},
     {"expert_selection_fn", "\"softmax\"", "the scores of experts"},
+    {"num_mtp_modules", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
+    {"use_rmsnorm", "true", "LayerNorm in place of RMSNorm"},
+    {"moe_gate", "\"topk\"", "how a router chooses"},
+    {"moe_use_aux_free", "true", "how a router chooses"},
+    {"use_routing_bias", "true", "how a router chooses"},
+    {"shared_intermediate_size", "0", "an expert of every token"},
+    {"mamba_use_mlp", "true", "feed-forwards behind the scans"},
+    {"mamba_inner_layernorms", "true", "norms inside of scans"},
+    {"use_cla", "false", "keys and values that blocks share"},
+    {"use_rotary_pos_emb", "true", "positions of another kind"},
+    {"norm_type", "\"rms\"", "LayerNorm in place of RMSNorm"},
+    {"moe_drop_tokens", "false", "rows that experts drop, which are all computed"},
+    {"moe_random_routing_dropped_token", "false", "rows that experts drop, which are all computed"},
+    {"group_limited_greedy", "false", "how a router chooses"},
+    {"moe_layer_num_skipped", "0", "layers without experts"},
+    {"use_mixed_mlp_moe", "true", "an expert of every token"},
+    {"rope_scaling/alpha", "1", "the base of positions, which costs nothing"},
+    {"moe_capacity", "null", "how many rows an expert takes at most: none are dropped here"},
+    {"qk_norm_type", "\"per_layer\"", "norms of queries and keys"},
+    {"layernorm_full_attention_beta", "1.0", "the scale of what attention adds to the stream"},
+    {"layernorm_linear_attention_beta", "1.0", "the scale of what linear attention adds to the stream"},
+    {"layernorm_mlp_beta", "1.0", "the scale of what a feed-forward adds to the stream"},
     {"num_nextn_predict_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
     {"mtp_num_hidden_layers", "0", "layers that predict further tokens (MTP): a plan has none of them unless it says mtp_layers"},
     {"hidden_dropout", "0", "dropout of the stream, which is not drawn"},
@@ -313,6 +343,8 @@ bool is_of_the_library(std::string_view key) {
 
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
   if (key == "layer_types") return is_all_full(value);
+  if (key == "attn_type_list") return is_one_value(value) && !value.empty() && value[0] == 1;  // of MiniMax: 0 is linear
+  if (key == "cla_share_factor") return config.value("use_cla", Json(false)) == false;
   if (key == "intermediate_size") return config.contains("expand");  // of Mamba, whose class takes the product of that and the width
   if (key == "layer_rope_theta") return is_one_value(value);
   if (key.starts_with("attn_config/") || key.starts_with("ffn_config/")) return is_of_the_library(key.substr(key.find('/') + 1));
@@ -323,6 +355,7 @@ bool is_without_effect(const std::string& key, const Json& value, const Json& co
   // Beside the method of positions, under either name of it, what other methods read.
   if (key.starts_with("rope_"))
     return key.ends_with("/type") || key.ends_with("/rope_type") || key.ends_with("/original_max_position_embeddings") ||
+           key.ends_with("/beta_fast") || key.ends_with("/beta_slow") || key.ends_with("/mscale") || key.ends_with("/mscale_all_dim") ||
            key.ends_with("/mrope_interleaved") || key.ends_with("/max_position_embeddings") ||
            key.ends_with("/mrope_section");  // of text alone positions have one part
   return std::ranges::find(kWithoutEffect, key) != kWithoutEffect.end();
@@ -334,6 +367,12 @@ bool is_said_twice(const Json& config, const Family& family, const std::string& 
     for (const Key& one : keys)
       if (one.also == key && config.contains(one.name)) return config[std::string(one.name)] == config[key];
   return false;
+}
+
+// What a row has anyway.
+bool is_so_here(const std::string& key, const Json& value, const ModelConfig& model) {
+  if (key == "use_qk_norm") return value.is_boolean() && value.get<bool>() == (model.qk_norm != QkNorm::None);
+  return key == "attention_head_dim" && value == model.head_dim;
 }
 
 Violation told(const std::string& key, const Json& value, const Meaning* meaning) {
@@ -348,25 +387,37 @@ Violation told(const std::string& key, const Json& value, const Meaning* meaning
   return {key, fmt::format("is {}, which is not taken: {}", shown, meaning->changes), "mind the difference"};
 }
 
+constexpr const char* kTextAlone = "is the network that is planned: what sees images or hears stands beside it, and is not counted";
+constexpr const char* kByHand = "add its time and memory by hand";
+
+Violation taken_of_class(const std::string& key, const Json& model) {
+  return {key, fmt::format("is left out, and {} is taken, as the network's class does", model.value(key, Json(nullptr)).dump()),
+          "write it where it is another"};
+}
+
 }  // namespace
 
 std::vector<Violation> config_notes_of(const Json& whole) {
   const Json& config = text_of(whole);
   const JsonReader reader(config, "");
-  const Family* family = find_family(reader.text("model_type", ""));
+  const Family* family = family_of_text(reader.text("model_type", ""));
   if (family == nullptr) return {};
-  read_by_family(reader, *family);
+  const bool within = &config != &whole;
+  const ModelConfig model = read_by_family(reader, *family, within);
   std::vector<Violation> unknown, known;
-  if (&config != &whole)
-    known.push_back({path_of_text(whole).front(),
-                     "is the network that is planned: what sees images or hears stands beside it, and is not counted",
-                     "add its time and memory by hand"});
+  if (within)
+    known.push_back({path_of_text(whole).front(), kTextAlone, kByHand});
+  else if (family->name != reader.text("model_type"))
+    known.push_back({"model_type", fmt::format("is \"{}\", of which the text {}", reader.text("model_type"), kTextAlone), kByHand});
+  if (within)
+    for (const std::string& key : sizes_left_out(reader, *family)) known.push_back(taken_of_class(key, to_json(model)));
   for (const std::string& key : reader.unasked()) {
     const Json& value = config.at(Json::json_pointer("/" + key));
     const auto* const meaning = std::ranges::find(kMeanings, key, &Meaning::key);
     const bool is_known = meaning != std::end(kMeanings);
     if (is_without_effect(key, value, config) || is_said_twice(config, *family, key)) continue;
-    if (is_known && value == Json::parse(meaning->neutral)) continue;
+    if (is_so_here(key, value, model)) continue;
+    if (is_known && key != "use_qk_norm" && value == Json::parse(meaning->neutral)) continue;
     (is_known ? known : unknown).push_back(told(key, value, is_known ? meaning : nullptr));
   }
   unknown.insert(unknown.end(), known.begin(), known.end());
@@ -376,8 +427,9 @@ std::vector<Violation> config_notes_of(const Json& whole) {
 std::vector<Violation> config_notes(const std::string& path_or_name, std::int64_t mtp_layers) {
   std::vector<Violation> notes = config_notes_of(load_config_json(model_config_file(path_or_name)));
   if (mtp_layers > 0)
-    std::erase_if(notes,
-                  [](const Violation& note) { return note.where == "num_nextn_predict_layers" || note.where == "mtp_num_hidden_layers"; });
+    std::erase_if(notes, [](const Violation& note) {
+      return note.where == "num_nextn_predict_layers" || note.where == "mtp_num_hidden_layers" || note.where == "num_mtp_modules";
+    });
   return notes;
 }
 

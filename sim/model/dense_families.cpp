@@ -76,13 +76,20 @@ void describe_bitnet(ModelConfig& config) {
   describe_llama(config);
   config.activation = Activation::SquaredRelu;
   config.norm_epsilon = 1e-5;
-  config.kv_heads = 5;
   config.rope_theta = 500'000;
   config.inner_norms = true;
 }
 
+constexpr Switch kApertusSwitches[] = {{"qk_norm", "true", "queries and keys without norms"},
+                                       {"post_norm", "false", "norms behind attention and the feed-forward"}};
+
 const Family kDenseFamilies[] = {
-    {.name = "apertus", .keys = llama_keys(), .more = kDenseBias, .describe = describe_apertus, .complete = projection_follows},
+    {.name = "apertus",
+     .keys = llama_keys(),
+     .more = kDenseBias,
+     .describe = describe_apertus,
+     .switches = kApertusSwitches,
+     .complete = projection_follows},
     {.name = "bitnet", .keys = llama_keys(), .more = kDenseBias, .describe = describe_bitnet, .complete = projection_follows},
     {.name = "arcee",
      .keys = llama_keys(),
@@ -115,7 +122,6 @@ const Family kDenseFamilies[] = {
      .describe =
          [](ModelConfig& config) {
            describe_llama(config);
-           config.kv_heads = 4;
            config.max_positions = 32768;
            config.rope_theta = 2000000;
            config.tied_embeddings = true;

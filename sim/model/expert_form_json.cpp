@@ -20,12 +20,19 @@ bool is_one_number(const Json& list) {
          std::ranges::all_of(list, [&](const Json& one) { return one == list[0]; });
 }
 
+// Hunyuan writes false where there is none.
+bool is_said(const JsonReader& config, const std::string& name) { return config.has(name) && config.json()[name] != false; }
+
 std::int64_t count_of(const JsonReader& config, std::initializer_list<const char*> names, std::int64_t otherwise) {
-  for (const char* name : names)
-    if (config.has(name) && config.json()[name].is_number_integer())
-      return config.integer(name, otherwise, kCount);
-    else if (config.has(name) && is_one_number(config.json()[name]))
+  for (const char* name : names) {
+    if (!is_said(config, name)) continue;
+    if (!config.json()[name].is_array()) return config.integer(name, otherwise, kCount);
+    if (is_one_number(config.json()[name]))
       return std::clamp<std::int64_t>(config.integers(name).front(), 0, static_cast<std::int64_t>(kCount.high));
+    config.violate(name, "is a list of other things than one whole number for all layers: layers whose experts differ are not supported",
+                   "plan another network: with one number it would be one, too");
+    return otherwise;
+  }
   return otherwise;
 }
 
@@ -39,7 +46,7 @@ void read_router(const JsonReader& config, ExpertForm& form) {
   form.score = static_cast<RouterScore>(config.choice(key_of_score(config), kRouterScoreNames, static_cast<std::size_t>(form.score)));
   form.renormalised = config.boolean(config.has("moe_renormalize") ? "moe_renormalize" : "norm_topk_prob", form.renormalised);
   for (const char* name : {"routed_scaling_factor", "route_scale", "router_scaling_factor", "moe_routed_scaling_factor"})
-    if (config.has(name)) form.scaling = config.number(name, form.scaling, {1e-6, 1e6});
+    if (is_said(config, name)) form.scaling = config.number(name, form.scaling, {1e-6, 1e6});
   const double balance = config.number("router_aux_loss_coef", 0.001, {0, 1e3});
   if (config.boolean("output_router_logits", false)) form.balance_loss = balance;
   const bool is_greedy = config.text("topk_method", "") == "greedy";  // of all experts, whatever the groups

@@ -1,6 +1,7 @@
 #include "sim/model/family.h"
 
 #include <algorithm>
+#include <string>
 
 namespace sim {
 
@@ -13,6 +14,11 @@ const Family* find_family(std::string_view name) {
   for (const auto families : all_families())
     if (const auto found = std::ranges::find(families, name, &Family::name); found != families.end()) return &*found;
   return nullptr;
+}
+
+const Family* family_of_text(std::string_view name) {
+  if (const Family* family = find_family(name)) return family;
+  return find_family(std::string(name) + "_text");
 }
 
 std::optional<std::string_view> key_of(std::string_view name, std::int64_t ModelConfig::*field) {

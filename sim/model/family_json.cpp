@@ -8,6 +8,7 @@
 #include "sim/model/attention_form_json.h"
 #include "sim/model/block_parts_json.h"
 #include "sim/model/block_sizes_json.h"
+#include "sim/model/class_sizes.h"
 #include "sim/model/convolution_form_json.h"
 #include "sim/model/encoder_form_json.h"
 #include "sim/model/expert_form_json.h"
@@ -48,16 +49,17 @@ Activation read_activation(const JsonReader& config, const std::string& key, Act
 // One key's field. A size that is at fault is told once and becomes 0, which violations() does not judge.
 class Reader {
  public:
-  Reader(const JsonReader& config, ModelConfig& model, const Key& key)
+  Reader(const JsonReader& config, ModelConfig& model, const Key& key, bool within)
       : config_(config),
         model_(model),
         key_(key),
+        within_(within),
         name_(!key.also.empty() && !config.has(std::string(key.name)) && config.has(std::string(key.also)) ? key.also : key.name) {}
 
   void operator()(std::int64_t ModelConfig::*field) const {
     if (config_.has(name_)) {
       model_.*field = config_.integer(name_, 0, {key_.low, key_.high});
-    } else if (key_.use == KeyUse::Needed) {
+    } else if (key_.use == KeyUse::Needed && !(within_ && model_.*field > 0)) {
       config_.violate(name_, "is missing", "add it");
     }
   }
@@ -76,6 +78,7 @@ class Reader {
   const JsonReader& config_;
   ModelConfig& model_;
   const Key& key_;
+  bool within_;
   std::string name_;
 };
 
@@ -211,9 +214,22 @@ void judge_switch(const JsonReader& config, const Switch& one) {
 
 }  // namespace
 
-ModelConfig read_by_family(const JsonReader& config, const Family& family) {
+// Of a class whose heads of keys are a number of their own: with other heads its network cannot be built.
+void judge_kv_heads(const JsonReader& config, const Family& family, ModelConfig& model) {
+  const std::string key(key_of(family.name, &ModelConfig::kv_heads).value_or("num_key_value_heads"));
+  if (config.has(key) || model.kv_heads <= 0 || model.heads <= 0 || model.heads % model.kv_heads == 0) return;
+  config.violate(
+      key,
+      fmt::format("is left out: {} are taken then, as the network's class does, which {} heads cannot share", model.kv_heads, model.heads),
+      "write how many heads keys and values have");
+  model.kv_heads = 0;
+}
+
+ModelConfig read_by_family(const JsonReader& config, const Family& family, bool within) {
   ModelConfig model = described(family);
-  each_key(family, [&](const Key& key) { std::visit(Reader(config, model, key), key.field); });
+  take_class_sizes(model, within);
+  each_key(family, [&](const Key& key) { std::visit(Reader(config, model, key, within), key.field); });
+  judge_kv_heads(config, family, model);
   bool needs_ffn = false;
   each_key(family, [&](const Key& key) { needs_ffn |= key.use == KeyUse::Needed && key.field == KeyField(&ModelConfig::ffn); });
   const std::int64_t ffn = model.ffn;
@@ -226,6 +242,15 @@ ModelConfig read_by_family(const JsonReader& config, const Family& family) {
   for (const Switch& one : family.switches) judge_switch(config, one);
   family.complete(model);
   return model;
+}
+
+std::vector<std::string> sizes_left_out(const JsonReader& config, const Family& family) {
+  std::vector<std::string> names;
+  each_key(family, [&](const Key& key) {
+    const bool is_there = config.has(std::string(key.name)) || (!key.also.empty() && config.has(std::string(key.also)));
+    if (key.use == KeyUse::Needed && !is_there) names.emplace_back(key.name);
+  });
+  return names;
 }
 
 Json write_by_family(const ModelConfig& model, const Family& family) {

@@ -12,7 +12,9 @@ class JsonReader;
 
 // By the names under which the network that is planned stands beside what sees images; of what hears and speaks, one deeper. Empty: the file is it.
 std::vector<std::string> path_of_text(const Json& config);
-ModelConfig read_by_family(const JsonReader& config, const Family& family);
+// within: another file holds it, whose writer leaves out sizes that its class takes anyway (class_sizes).
+ModelConfig read_by_family(const JsonReader& config, const Family& family, bool within = false);
+std::vector<std::string> sizes_left_out(const JsonReader& config, const Family& family);  // keys that a file of its own must have
 Json write_by_family(const ModelConfig& config, const Family& family);
 
 }  // namespace sim

@@ -182,7 +182,6 @@ constexpr Family kGptFamilies[] = {
            with_biases(config);
            config.position = Position::Rotary;
            config.max_positions = 4096;
-           config.kv_heads = 2;
            config.initializer_range = 0.018042;
            config.tied_embeddings = true;
          },

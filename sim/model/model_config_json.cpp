@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
 
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
@@ -12,17 +13,24 @@
 namespace sim {
 namespace {
 
+// Names of networks are near each other (zamba2, mamba2) that are not: most of those that are not read are spelt rightly.
+std::string remedy_for(const std::string& name, const std::vector<std::string>& names) {
+  const std::string otherwise = "give the config.json of a network of the same form";
+  const std::string near = near_name_remedy(name, names, otherwise);
+  return near == otherwise ? near : near + " If the name is right, that is another network: " + otherwise;
+}
+
 // Its name is the key to all others: without a known one nothing else is told.
 const Family& family_of(const JsonReader& reader) {
   const std::string name = reader.text("model_type");
   reader.finish();
-  if (const Family* family = find_family(name)) return *family;
+  if (const Family* family = family_of_text(name)) return *family;
   std::vector<std::string> names;
   for (const auto families : all_families())
     for (const Family& family : families) names.emplace_back(family.name);
   reader.violate("model_type",
                  fmt::format("is \"{}\", which is none of the {} families that are read (docs/families.md)", name, names.size()),
-                 near_name_remedy(name, names, "give the config.json of a network of the same form"));
+                 remedy_for(name, names));
   reader.finish();
   return *find_family("llama");
 }
@@ -43,6 +51,19 @@ std::string without_python_numbers(std::string text) {
   return text;
 }
 
+// Whether embedding and head are one, where the text does not say it and what is around it does.
+std::optional<bool> tied_around(const Json& config, const std::vector<std::string>& path) {
+  constexpr const char* kTied = "tie_word_embeddings";
+  if (path.empty() || text_of(config).contains(kTied)) return {};
+  std::optional<bool> tied;
+  const Json* around = &config;
+  for (const std::string& key : path) {
+    if (const auto found = around->find(kTied); found != around->end() && found->is_boolean()) tied = found->get<bool>();
+    around = &(*around)[key];
+  }
+  return tied;
+}
+
 }  // namespace
 
 const Json& text_of(const Json& config) {
@@ -53,8 +74,10 @@ const Json& text_of(const Json& config) {
 
 ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   JsonReader reader(json, file);
-  for (const std::string& key : path_of_text(json)) reader = reader.child(key);
-  ModelConfig config = read_by_family(reader, family_of(reader));
+  const std::vector<std::string> path = path_of_text(json);
+  for (const std::string& key : path) reader = reader.child(key);
+  ModelConfig config = read_by_family(reader, family_of(reader), !path.empty());
+  if (const std::optional<bool> tied = tied_around(json, path)) config.tied_embeddings = *tied;
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();
   return config;

@@ -17,6 +17,7 @@ using ::testing::IsEmpty;
 
 const std::string kNoted = "profiles/models/";
 Json noted_json(const std::string& name) { return load_json_file(kNoted + name + ".json"); }
+Json of_class(const std::string& family) { return load_json_file("tests/sim/model/families.json")[family]["config"]; }
 auto told_at(const std::string& where, const std::string& words) {
   return AllOf(Field(&Violation::where, where), Field(&Violation::problem, HasSubstr(words)));
 }
@@ -83,6 +84,21 @@ TEST(ConfigNotes, PublishedFilesSayLittle) {
                                               "text_config", "residual_in_fp32"))
           << file.path() << located(one);
   }
+}
+
+// Keys of MiniMax-M2, Apertus, ERNIE 4.5 and Hunyuan-A13B as published say what their rows have; another value is told or refused.
+TEST(ConfigNotes, WhatTheRowHasAnywayIsNotTold) {
+  Json m2 = of_class("minimax_m2"), hunyuan = of_class("hunyuan_v1_moe"), apertus = of_class("apertus");
+  m2.update({{"use_qk_norm", true}, {"attn_type_list", Json::array({1, 1, 1})}, {"use_mtp", true}, {"num_mtp_modules", 0}});
+  hunyuan.update({{"use_cla", false}, {"cla_share_factor", 2}, {"group_limited_greedy", false}, {"use_mixed_mlp_moe", true}});
+  apertus.update({{"qk_norm", true}, {"post_norm", false}});
+  for (const Json* plain : {&m2, &hunyuan, &apertus}) EXPECT_TRUE(config_notes_of(*plain).empty()) << plain->dump();
+  m2.update({{"use_qk_norm", false}, {"attn_type_list", Json::array({1, 0, 1})}, {"num_mtp_modules", 3}});
+  EXPECT_EQ(config_notes_of(m2).size(), 3u);
+  hunyuan["use_cla"] = true;
+  EXPECT_EQ(config_notes_of(hunyuan).size(), 2u);
+  apertus["qk_norm"] = false;
+  EXPECT_THROW(model_config_from_json(apertus, ""), InputError);
 }
 
 TEST(ConfigNotes, WhatStandsBesideTextIsNotCounted) {

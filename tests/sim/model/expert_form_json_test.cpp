@@ -129,5 +129,18 @@ TEST(ExpertForm, TheFirstLayersMayBeDense) {
   EXPECT_EQ(model.layer(LayerIndex(3)).segments.back().name, Operation::Experts);
 }
 
+// As Hunyuan-A13B's file has them. Lists of each layer are read where all say the same, and were passed by where they do not.
+TEST(ExpertForm, FalseIsNoNumberAndListsOfOneNumberAreOne) {
+  Json json = mixtral();
+  const ModelConfig plain = model_config_from_json(json, "");
+  json["routed_scaling_factor"] = json["n_group"] = json["topk_group"] = false;
+  json["num_experts_per_tok"] = Json::array({2, 2});
+  EXPECT_EQ(model_config_from_json(json, ""), plain);
+  json["num_experts_per_tok"] = Json::array({2, 1});
+  EXPECT_THAT([&] { model_config_from_json(json, ""); }, testing::ThrowsMessage<InputError>(HasSubstr("layers whose experts differ")));
+  json["num_experts_per_tok"] = "2";
+  EXPECT_THROW(model_config_from_json(json, ""), InputError);
+}
+
 }  // namespace
 }  // namespace sim

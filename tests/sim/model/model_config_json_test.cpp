@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "configs.h"
+#include "sim/model/config_notes.h"
 #include "sim/units/json_reader.h"
 
 namespace sim {
@@ -177,6 +178,41 @@ TEST(ModelConfigJson, TextUnderOtherNamesIsTheNetwork) {
     EXPECT_EQ(model_config_from_json({{"model_type", "internvl_chat"}, {key, text}}, key), plain) << key;
   EXPECT_EQ(model_config_from_json({{"model_type", "qwen3_omni_moe"}, {"thinker_config", {{"text_config", text}}}}, "deeper"), plain);
   EXPECT_THROW(model_config_from_json({{"model_type", "unheard"}, {"llm_config", 3}}, "none"), InputError);
+}
+
+// Where the text does not say whether embedding and head are one, what is around it may.
+TEST(ModelConfigJson, WhatIsAroundTheTextMayTieItsHead) {
+  Json text = load_json_file("profiles/models/qwen2.5-7b.json");
+  text.erase("tie_word_embeddings");
+  const auto is_tied = [&](const Json& whole) { return model_config_from_json(whole, "file").tied_embeddings; };
+  EXPECT_FALSE(is_tied({{"model_type", "a"}, {"text_config", text}}));
+  EXPECT_TRUE(is_tied({{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", true}}));
+  EXPECT_TRUE(is_tied({{"model_type", "a"}, {"thinker_config", {{"tie_word_embeddings", true}, {"text_config", text}}}}));
+  text["tie_word_embeddings"] = false;
+  EXPECT_FALSE(is_tied({{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", true}}));
+}
+
+// Qwen2-VL and Qwen2.5-VL as published: one object holds the text and, beside it, what sees.
+TEST(ModelConfigJson, TextAndSightInOneObjectAreReadAsTheText) {
+  Json whole = load_json_file("profiles/models/qwen2.5-7b.json");
+  whole["model_type"] = "qwen2_5_vl_text";
+  const ModelConfig plain = model_config_from_json(whole, "plain");
+  whole["model_type"] = "qwen2_5_vl";
+  whole["vision_config"] = {{"depth", 32}};
+  EXPECT_EQ(model_config_from_json(whole, "whole"), plain);
+  const std::vector<Violation> notes = config_notes_of(whole);
+  const auto told = std::ranges::find(notes, "model_type", &Violation::where);
+  ASSERT_NE(told, notes.end());
+  EXPECT_THAT(told->problem, HasSubstr("is not counted"));
+}
+
+// A near name is no advice where the name is right.
+TEST(ModelConfigJson, ANearNameIsSaidToBeAnotherNetwork) {
+  EXPECT_THAT(
+      [] {
+        model_config_from_json({{"model_type", "zamba2"}}, "file");
+      },
+      testing::ThrowsMessage<InputError>(HasSubstr("If the name is right, that is another network")));
 }
 
 }  // namespace

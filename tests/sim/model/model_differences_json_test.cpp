@@ -8,7 +8,7 @@ namespace {
 
 ModelConfig read(const std::string& model_type, const std::string& more) {
   return model_config_from_json(Json::parse(R"({"model_type": ")" + model_type + R"(", "num_hidden_layers": 2, "hidden_size": 16,
-      "num_attention_heads": 2, "intermediate_size": 32, "vocab_size": 31)" +
+      "num_attention_heads": 2, "num_key_value_heads": 2, "intermediate_size": 32, "vocab_size": 31)" +
                                             more + "}"),
                                 "config.json");
 }

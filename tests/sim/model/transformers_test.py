@@ -2,8 +2,10 @@
 
 Asks transformers 5 on the meta device (no weights). Families that it lacks, in some releases or all, are summed here from the shapes of their published tensors.
 families.json holds, of families without a published config here, what their class takes with few layers, and the number; --write makes it anew."""
+import dataclasses
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -204,6 +206,18 @@ class Transformers(unittest.TestCase):
         for family, expected in json.loads(FAMILIES.read_text()).items():
             with self.subTest(family):
                 self.assertEqual(expected["parameters"], entry(family, json.loads(FAMILIES.read_text()))["parameters"])
+
+    @unittest.skipIf(torch is None, "needs the Python packages torch and transformers")
+    def test_classes_take_these_sizes(self):
+        text = (HERE.parents[2] / "sim/model/class_sizes.cpp").read_text()
+        rows = re.findall(r'\{"(\w+)", ([\d, ]+)\}', text)
+        self.assertGreater(len(rows), 80)
+        keys = ("num_hidden_layers", "hidden_size", "num_attention_heads", "num_key_value_heads", "head_dim", "intermediate_size", "vocab_size")
+        for family, row in rows:
+            with self.subTest(family):
+                taken = {field.name: field.default for field in dataclasses.fields(transformers.models.auto.configuration_auto.CONFIG_MAPPING[family])}
+                usual = [taken.get(key) if isinstance(taken.get(key), int) else 0 for key in keys]
+                self.assertEqual(usual, [int(number) for number in row.split(",")])
 
     @unittest.skipIf(torch is None, "needs the Python packages torch and transformers")
     def test_blocks_that_differ_multiply_as_much(self):
