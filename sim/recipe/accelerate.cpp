@@ -311,9 +311,19 @@ void settle_defaults_of_deepspeed(Draft& draft) {
   if (draft.plan.zero_stage == 3 && !has_file && !draft.plan.offload_parameters) draft.plan.persistence_threshold = 100'000;
 }
 
+// DeepSpeedPlugin's own stage, where neither the file nor one of DeepSpeed's says it.
+void settle_stage_of_deepspeed(Draft& draft) {
+  const bool says_stage = draft.said.contains("deepspeed_config.zero_stage");
+  if (text_of(draft, "distributed_type", "") != "DEEPSPEED" || says_stage || said(draft, "deepspeed_config.deepspeed_config_file")) return;
+  draft.plan.zero_stage = 2;
+  draft.reduces_each = true;
+  draft.notes.push_back({"deepspeed_config.zero_stage", "is not given: Accelerate's own is taken, 2", "write the stage"});
+}
+
 void settle_accelerate(Draft& draft) {
   settle_processes(draft);
   judge_listed_devices(draft);
+  settle_stage_of_deepspeed(draft);
   read_of_deepspeed(draft);
   if (draft.reduces_each) settle_engine_of_deepspeed(draft);
   draft.plan.workload.precision = products_of(draft, draft.precision.value_or(Precision::Fp32), ScaleRecipe::Delayed);

@@ -133,6 +133,25 @@ bool is_known_to(const Program& program, const std::string& key) {
   return field_of(program, key) != nullptr || lost_of(program, key) != nullptr || is_idle(program, key);
 }
 
+namespace {
+
+// A setting under two of its names: the program refuses it, or passes over one of them.
+void tell_of_two_names(const Program& program, const RecipeSettings& settings, Draft& draft) {
+  std::map<const Field*, const RecipeSetting*> first;
+  for (const RecipeSetting& setting : settings) {
+    const Field* const field = setting.is_default ? nullptr : field_of(program, setting.key);
+    if (field == nullptr || field->write == nullptr) continue;  // rows that are only read hold several questions
+    const RecipeSetting& other = *first.try_emplace(field, &setting).first->second;
+    if (other.key == setting.key || argument_of(field->spelling, other.value) == argument_of(field->spelling, setting.value)) continue;
+    draft.unknown.push_back({setting.key,
+                             fmt::format("is {}, and {} is {}: both are names of one setting, and the plan has the last of them",
+                                         shown(setting.value), other.key, shown(other.value)),
+                             "leave one of them out"});
+  }
+}
+
+}  // namespace
+
 Accounts read_settings(const Program& program, const RecipeSettings& settings, Draft& draft) {
   Accounts accounts;
   for (const RecipeSetting& setting : settings) {
@@ -142,6 +161,7 @@ Accounts read_settings(const Program& program, const RecipeSettings& settings, D
     else
       draft.said[std::string(field->means.empty() ? field->key : field->means)] = argument_of(field->spelling, setting.value);
   }
+  tell_of_two_names(program, settings, draft);
   std::map<std::string_view, const RecipeSetting*> last;
   for (const RecipeSetting& setting : settings) last[setting.key] = &setting;
   for (const RecipeSetting& setting : settings) {

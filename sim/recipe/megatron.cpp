@@ -440,7 +440,7 @@ void settle_megatron(Draft& draft) {
   settle_adapters_of_megatron(draft);
   settle_stages(draft);
   settle_precision(draft);
-  if (draft.is_fsdp) plan.zero_stage = std::max(plan.zero_stage, draft.strategy);
+  settle_stage_of_megatron(draft);
   settle_overlap(draft);
   settle_buckets(draft);
   if (!draft.microbatch && draft.microbatch_beside == 0)

@@ -28,26 +28,17 @@ constexpr std::int64_t kUsualPrefetchOfDeepSpeed = 50'000'000;  // elements
 constexpr std::int64_t kUsualPersistenceOfDeepSpeed = 100'000;
 constexpr double kMostBucket = 1e15;
 
-// A variable whose value nobody knows stands there as a number.
-std::string without_unknowns(const std::string& text) {
-  std::string known;
-  bool is_unknown = false;
-  for (const char letter : text) {
-    if (letter == kUnknownBegin) known += '0';
-    is_unknown = letter == kUnknownBegin || (is_unknown && letter != kUnknownEnd);
-    if (!is_unknown && letter != kUnknownEnd) known += letter;
-  }
-  return known;
-}
-
 // What the arguments of the line say too, and what DeepSpeed leaves to Megatron-LM: its optimizer, what is recomputed.
 constexpr std::string_view kSaidByTheLine =
-    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps gradient_clipping fp16.* bf16.* bfloat16.* optimizer.* "
-    "activation_checkpointing.* zero_optimization.stage zero_optimization.reduce_bucket_size zero_optimization.allgather_bucket_size "
-    "zero_optimization.overlap_comm zero_optimization.reduce_scatter zero_optimization.contiguous_gradients zero_allow_untested_optimizer ";
+    "train_batch_size train_micro_batch_size_per_gpu gradient_accumulation_steps gradient_clipping fp16.enabled fp16.loss_scale "
+    "fp16.loss_scale_window fp16.hysteresis fp16.consecutive_hysteresis fp16.min_loss_scale fp16.initial_scale_power fp16.auto_cast "
+    "bf16.enabled bfloat16.enabled optimizer.* activation_checkpointing.* zero_optimization.stage zero_optimization.reduce_bucket_size "
+    "zero_optimization.allgather_bucket_size zero_allow_untested_optimizer ";
 constexpr std::string_view kTakenFromTheFile =
     "zero_optimization.offload_optimizer.device zero_optimization.offload_param.device zero_optimization.cpu_offload "
-    "zero_optimization.stage3_prefetch_bucket_size zero_optimization.stage3_param_persistence_threshold ";
+    "zero_optimization.offload_optimizer.ratio zero_optimization.overlap_comm zero_optimization.reduce_scatter "
+    "zero_optimization.stage3_prefetch_bucket_size "
+    "zero_optimization.stage3_param_persistence_threshold ";
 
 // Both of what the line says too: DeepSpeed goes by its file, Megatron-LM by the line.
 struct SaidTwice {
@@ -61,7 +52,7 @@ constexpr SaidTwice kSaidTwice[] = {{"train_batch_size", "global-batch-size"},
 
 void tell_what_differs(const RecipeSetting& one, Draft& d) {
   const auto* const twice = std::ranges::find(kSaidTwice, std::string_view(one.key), &SaidTwice::in_file);
-  if (twice == std::end(kSaidTwice) || one.value == "auto" || one.value == "0") return;
+  if (twice == std::end(kSaidTwice) || one.value == "auto" || !unknowns_in(one.value).empty()) return;
   const std::string on_line = text_of(d, std::string(twice->on_line), "false");
   const bool is_switch = one.key.ends_with(".enabled"), is_open = !unknowns_in(on_line).empty() || (!is_switch && on_line == "false");
   if (is_open || (is_switch ? is_on(one.value) == is_on(on_line) : one.value == on_line)) return;
@@ -75,7 +66,7 @@ void take_other_settings(const RecipeSetting& one, Draft& d) {
   tell_what_differs(one, d);
   const Field* const field = field_of(kDeepSpeed, one.key);
   const LostSetting* const lost = lost_of(kDeepSpeed, one.key);
-  const bool is_said = is_on(one.value) || one.value == "0";
+  const bool is_said = is_on(one.value) || one.value == "0" || one.value == "false";
   if (has_name(kSaidByTheLine, one.key) || one.value == "auto") return;
   if (field != nullptr && is_said && has_name(kTakenFromTheFile, one.key)) return field->read(Value(one, d), d);
   if (lost != nullptr ? !matters(*lost, one.value) : !is_on(one.value)) return;
@@ -92,12 +83,25 @@ void take_other_settings(const RecipeSetting& one, Draft& d) {
 void read_others_of_document(const std::string& name, const std::string& text, Draft& d) {
   RecipeSettings settings;
   try {
-    settings = read_json(without_unknowns(text), name);
+    settings = read_json(text, name);
   } catch (const InputError&) {
     return d.unknown.push_back(
         {"deepspeed-config", shown(name) + " is no JSON as it stands: no more than its stage and bucket is read", "write it as JSON"});
   }
+  if (const RecipeSetting* const stage = first_named("zero_optimization.stage", settings))
+    d.said.insert_or_assign(stage->key, stage->value);
   for (const RecipeSetting& one : settings) take_other_settings(one, d);
+}
+
+}  // namespace
+
+namespace {
+
+// Its engine reduces as its file says; stages of a pipeline reduce behind their last microbatch, whatever stands there.
+void settle_reduction_of_document(long long stage, const std::optional<bool>& by_line, Draft& d) {
+  const bool is_engine = stage >= 2 || (stage == 1 && d.said.contains("no-pipeline-parallel"));
+  if (stage >= 2) d.plan.cluster.software.overlap_reduce = d.overlaps_reduce.value_or(stage == 3);
+  if (!is_engine) d.overlaps_reduce = by_line;
 }
 
 }  // namespace
@@ -117,11 +121,19 @@ void read_deepspeed_document(const Value& v, Draft& d) {
     const std::size_t at = document->second.find(std::string("\"") + std::string(key) + "\"");
     const std::size_t colon = at == std::string::npos ? at : document->second.find(':', at);
     if (colon == std::string::npos) return -1;
-    const double number = std::strtod(document->second.c_str() + colon + 1, nullptr);  // 5e8, too
-    return number >= 0 && number <= kMostBucket ? static_cast<long long>(number) : -1;
+    const char* const begin = document->second.c_str() + colon + 1;
+    char* end = nullptr;
+    const double number = std::strtod(begin, &end);  // 5e8, too
+    return end != begin && number >= 0 && number <= kMostBucket ? static_cast<long long>(number) : -1;
   };
+  const std::optional<bool> overlaps_by_line = d.overlaps_reduce;
   read_others_of_document(document->first, document->second, d);
   const long long stage = number_behind("stage");
+  if (stage < 0 && document->second.find("\"stage\"") != std::string::npos)
+    d.unknown.push_back({"zero_optimization.stage",
+                         "follows in DeepSpeed's file from what the script alone does not say: the plan has the line's",
+                         "give its variable with --set NAME=..."});
+  settle_reduction_of_document(stage, overlaps_by_line, d);
   if (stage < 0 || stage > 3) return;
   const long long bucket = number_behind("reduce_bucket_size");
   if (stage >= 1 && !d.bucket_elements) d.bucket_elements = bucket > 0 ? bucket : kBucketOfDeepSpeed;
@@ -132,6 +144,17 @@ void read_deepspeed_document(const Value& v, Draft& d) {
   if (!d.prefetched_elements) d.prefetched_elements = kUsualPrefetchOfDeepSpeed;
   const bool says_whole = document->second.find("param_persistence_threshold") != std::string::npos;
   if (d.plan.offload_parameters || !says_whole) d.plan.persistence_threshold = d.plan.offload_parameters ? 0 : kUsualPersistenceOfDeepSpeed;
+}
+
+// Megatron FSDP shards what its strategy says, beside a distributed optimizer, too: by itself nothing (its no_shard).
+void settle_stage_of_megatron(Draft& d) {
+  if (!d.is_fsdp) return;
+  const bool is_own = is_on(text_of(d, "use-megatron-fsdp", "false"));
+  if (is_own && !d.said.contains("data-parallel-sharding-strategy"))
+    d.unknown.push_back({"use-megatron-fsdp",
+                         "stands without --data-parallel-sharding-strategy, and its own is no_shard: nothing is sharded",
+                         "add the strategy that is meant"});
+  d.plan.zero_stage = is_own ? d.strategy : std::max(d.plan.zero_stage, d.strategy);
 }
 
 void read_context_algorithm(const Value& v, Draft& d) {

@@ -22,6 +22,7 @@ std::string recomputed_modules(const ParallelPlan& plan);
 Written attention_backend(AttentionWord word);
 void settle_attention_of_megatron(Draft& draft);
 void settle_tensor_overlap(Draft& draft);
+void settle_stage_of_megatron(Draft& draft);
 void settle_loss(Draft& draft);
 void doubt_words_of_forks(Draft& draft);  // of arguments with a choice whose words a plan does not depend on
 void read_recomputed_layers(const Value& value, Draft& draft);

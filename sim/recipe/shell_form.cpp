@@ -157,6 +157,17 @@ bool starts_with_a_file(const std::vector<std::string>& words, const std::string
   return std::ranges::any_of(words, OptionReader::is_launcher) && bare_configuration(command);
 }
 
+// The same start with another file behind it: `axolotl train a.yml` and `axolotl train b.yml`.
+bool starts_another_file(const std::string& one, const std::string& other) {
+  const std::optional<RecipeSetting> file = bare_configuration(one), others = bare_configuration(other);
+  if (!file || !others || file->value == others->value) return false;
+  const auto start_of = [](const std::string& command, const std::string& value) {
+    const std::string before = command.substr(0, command.find(" " + value));
+    return before.substr(before.rfind(' ') + 1);
+  };
+  return start_of(one, file->value) == start_of(other, others->value);
+}
+
 std::vector<Candidate> candidates_in(const ShellScript& script, const std::string& file, const KnownKey& is_known) {
   std::vector<Candidate> all;
   for (const ShellCommand& command : script.commands) {
@@ -172,7 +183,8 @@ std::vector<Candidate> candidates_in(const ShellScript& script, const std::strin
     one.starts_program = std::ranges::any_of(command.words, OptionReader::starts_program);
     if (starts_with_a_file(command.words, one.command)) one.known += kSettingsInAFile;
     const auto is_again = [&](const Candidate& other) {
-      return other.settings == one.settings && started_program(other.command) == started_program(one.command);
+      return other.settings == one.settings && started_program(other.command) == started_program(one.command) &&
+             !starts_another_file(one.command, other.command);
     };
     if (one.known > 0 && std::ranges::none_of(all, is_again)) all.push_back(std::move(one));
   }
@@ -203,6 +215,14 @@ std::string command_with_a_file(const ShellScript& script) {
   for (const ShellCommand& command : script.commands)
     if (std::string text = joined_words(command.words); !command.is_in_doubt && bare_configuration(text)) return text;
   return "";
+}
+
+void tell_of_other_files(const ShellScript& script, RecipeReading& reading) {
+  for (const ShellCommand& command : script.commands)
+    if (const std::string text = joined_words(command.words); starts_another_file(text, reading.command))
+      reading.unknown.push_back(
+          {"", fmt::format("starts another command with a file of its own, which is not read: {}", shown(text.substr(0, kLongestShown))),
+           "leave the one that is meant"});
 }
 
 // $DIR/train.py: a word that says more than the variable.
@@ -366,6 +386,7 @@ RecipeReading read_shell(std::string_view text, const std::string& file, const T
   if (all.empty()) {
     RecipeReading none{{}, doubts_of(script), std::move(script.documents), command_with_a_file(script)};
     tell_of_open_commands(script, none.unknown);
+    tell_of_other_files(script, none);
     return none;
   }
   std::vector<Violation> broken = broken_lines(script);

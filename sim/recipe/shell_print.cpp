@@ -1,6 +1,8 @@
 #include "sim/recipe/shell_print.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 namespace sim {
@@ -30,7 +32,9 @@ std::optional<std::string> ShellPrint::text() && {
 bool may_be_printed(const std::string& command, const std::map<std::string, std::string>& functions) {
   std::string name = command.substr(std::min(command.find_first_not_of(" \t\n"), command.size()));
   name.resize(std::min(name.find_first_of(" \t\n<"), name.size()));
-  return functions.contains(name) || name == "echo" || (name == "cat" && command.find("<<") != std::string::npos);
+  constexpr std::string_view kFollowed[] = {"echo", "if", "[", "[[", "test"};
+  return functions.contains(name) || std::ranges::find(kFollowed, name) != std::end(kFollowed) ||
+         (name == "cat" && command.find("<<") != std::string::npos);
 }
 
 }  // namespace sim

@@ -125,10 +125,13 @@ std::string own_starter(const std::string& command) {
   return is_own && !has_name(kKnown, name) ? name : "";
 }
 
+constexpr std::string_view kTypeOfWeights = "the type";
+
 bool is_said(const Draft& draft, const Decided& one) {
   return std::ranges::any_of(words_of(one.keys), [&](const std::string& key) {
     const auto found = draft.said.find(key);
-    return found != draft.said.end() && found->second != "auto";
+    const bool is_off = one.what == kTypeOfWeights && found != draft.said.end() && !is_on(found->second);  // fp32, or what the code loads
+    return found != draft.said.end() && found->second != "auto" && !is_off;
   });
 }
 

@@ -219,6 +219,15 @@ void add_usual_microbatches(RecipeSettings& settings) {
   settings.push_back({.key = "pipeline_parallel_microbatches", .value = std::string(kOneForEachStage), .is_default = true});
 }
 
+// The small network for tries had other sizes in the releases whose degrees stand under [experimental] and [training].
+bool is_older_debug_network(const RecipeSettings& settings) {
+  const RecipeSetting* const flavor = first_named("model.flavor", settings);
+  const auto is_older = [](const RecipeSetting& one) {
+    return one.key.starts_with("experimental.") && one.key.ends_with("_degree") && !one.is_default;
+  };
+  return flavor != nullptr && flavor->value == "debugmodel" && std::ranges::any_of(settings, is_older);
+}
+
 RecipeReading torchtitan_settings(const RecipeSource& source) {
   refuse_several_functions(source);
   if (is_of_primus(source.text, "torchtitan")) return settings_of_primus(source);
@@ -234,6 +243,12 @@ RecipeReading torchtitan_settings(const RecipeSource& source) {
   read_file_of_command(source, reading);
   if (is_python) add_function(source.text, settings);
   add_usual_microbatches(settings);
+  if (is_older_debug_network(settings))
+    reading.unknown.push_back(
+        {"model.flavor",
+         "is debugmodel in a file of a release that kept degrees under [experimental], whose debugmodel had 8 blocks; "
+         "the plan has those of 0.3.0, 6",
+         "give --model, or another flavor"});
   bool is_toml = !is_python;
   for (RecipeSetting& setting : settings) {
     std::string& key = setting.key;

@@ -256,18 +256,40 @@ void settle_named_stage(Draft& draft) {
     draft.plan.persistence_threshold = is_of_deepspeed_chat(draft) ? 10'000 : 100'000;
 }
 
+// Accelerate's stage, where neither its file nor the line says one; what both say of the steps must be the same for the Trainer.
+void settle_engine_of_launcher(Draft& draft, std::optional<std::int64_t> by_launcher) {
+  const bool is_by_launcher = text_of(draft, "distributed_type", "") == "DEEPSPEED" || is_true(draft, "use_deepspeed");
+  if (!is_by_launcher) return;
+  if (!draft.said.contains("zero_stage") && !draft.said.contains("deepspeed_config.zero_stage") && !is_true(draft, "deepspeed")) {
+    draft.plan.zero_stage = 2;
+    draft.notes.push_back({"zero_stage", "is not given: Accelerate's own is taken, 2", "write the stage"});
+  }
+  if (by_launcher && by_launcher != draft.accumulation_steps.value_or(1))
+    draft.unknown.push_back(
+        {"deepspeed_config.gradient_accumulation_steps",
+         fmt::format("is {} in Accelerate's file, and {} on the line: the Trainer refuses that, and other programs take "
+                     "the file's; the plan has the line's",
+                     *by_launcher, draft.accumulation_steps.value_or(1)),
+         "make both equal"});
+}
+
 ShardedBy settle_layout(Draft& draft) {
   const RecipeSettings launch = taken_under("launch.", draft);
   const bool had_processes = draft.processes.has_value() && draft.are_processes_certain;
   const std::optional<std::int64_t> processes = draft.processes, steps = draft.accumulation_steps;
+  draft.accumulation_steps.reset();
   if (!launch.empty()) read_settings(kAccelerate, launch, draft);
+  const std::optional<std::int64_t> by_launcher = draft.accumulation_steps;
   if (had_processes) draft.processes = processes;
   draft.accumulation_steps = steps;  // the Trainer's own
   const RecipeSettings file = taken_under("file.", draft);
   if (!file.empty()) return read_deepspeed_of_trainer(draft, file), ShardedBy::DeepSpeed;
   const std::string kind = text_of(draft, "distributed_type", "");
   const bool by_name = is_true(draft, "deepspeed") || is_true(draft, "use_deepspeed") || draft.said.contains("zero_stage");
-  if (by_name || kind == "DEEPSPEED") return settle_named_stage(draft), ShardedBy::DeepSpeed;
+  if (by_name || kind == "DEEPSPEED") {
+    settle_engine_of_launcher(draft, by_launcher);
+    return settle_named_stage(draft), ShardedBy::DeepSpeed;
+  }
   if (kind == "FSDP") return settle_unit_of_accelerate(draft), ShardedBy::Fsdp;
   const bool by_axolotl =
       is_of_axolotl(draft) && (draft.said.contains("fsdp.version") || draft.shard || is_true(draft, "fsdp.reshard_after_forward"));

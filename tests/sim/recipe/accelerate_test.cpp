@@ -217,5 +217,20 @@ TEST(Accelerate, ASectionThatNobodyAsksForIsNotRead) {
   EXPECT_THAT(testing::text_of(bare.unknown), ::testing::HasSubstr("fsdp_config: stands without a distributed_type"));
 }
 
+// DeepSpeedPlugin has stage 2 by itself.
+TEST(Accelerate, DeepSpeedWithoutAStage) {
+  const RecipeContext context{.model = testing::tiny_llama(),
+                              .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}),
+                              .sequence = 32,
+                              .global_batch = 8,
+                              .microbatch = 1};
+  const std::string text = "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 8\n";
+  const ImportedPlan read = testing::imported(text, context);
+  EXPECT_EQ(read.plan.zero_stage, 2);
+  EXPECT_THAT(testing::text_of(read.notes), ::testing::HasSubstr("Accelerate's own is taken, 2"));
+  EXPECT_EQ(testing::imported(text + "deepspeed_config:\n  zero_stage: 0\n", context).plan.zero_stage, 0);
+  EXPECT_EQ(testing::imported(text + "deepspeed_config:\n  zero_stage: 3\n", context).plan.zero_stage, 3);
+}
+
 }  // namespace
 }  // namespace sim

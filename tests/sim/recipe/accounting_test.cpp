@@ -183,5 +183,16 @@ TEST(Accounting, WhatSlowsAStepIsLost) {
   for (const auto& [program, name] : kSlow) EXPECT_NE(lost_of(*program, name), nullptr) << program->title << " " << name;
 }
 
+// Two names of one setting: the program refuses that, or passes over one of them.
+TEST(Accounting, ASettingUnderTwoOfItsNames) {
+  const auto told = [](const std::string& other) {
+    Draft draft;
+    read_settings(kMegatron, {{"micro-batch-size", "4"}, {"batch-size", other}}, draft);
+    return testing::text_of(draft.unknown);
+  };
+  EXPECT_THAT(told("128"), ::testing::HasSubstr("batch-size: is 128, and micro-batch-size is 4: both are names of one setting"));
+  EXPECT_EQ(told("4"), "");
+}
+
 }  // namespace
 }  // namespace sim

@@ -352,5 +352,58 @@ TEST(MegatronWords, QuotesAroundWhichBlocksHaveExperts) {
       4);
 }
 
+// What DeepSpeed's engine does with gradients no argument of the line says: its file does.
+TEST(MegatronWords, HowTheEngineOfAFileReduces) {
+  const auto with = [](const std::string& section, const std::string& more = "") {
+    return testing::imported("cat <<EOT > ds.json\n{\"zero_optimization\": {" + section +
+                                 "}}\nEOT\ndeepspeed --num_gpus 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 "
+                                 "--global-batch-size 8 --seq-length 32 --fp16 --deepspeed --deepspeed_config ds.json" +
+                                 more,
+                             tiny_llama_on(4));
+  };
+  EXPECT_FALSE(with("\"stage\": 2").plan.cluster.software.overlap_reduce);
+  EXPECT_TRUE(with("\"stage\": 2, \"overlap_comm\": true").plan.cluster.software.overlap_reduce);
+  EXPECT_TRUE(with("\"stage\": 3").plan.cluster.software.overlap_reduce);
+  EXPECT_FALSE(with("\"stage\": 3, \"overlap_comm\": false").plan.cluster.software.overlap_reduce);
+  const std::string first = "\"stage\": 1, \"overlap_comm\": true, \"reduce_bucket_size\": 1000";
+  EXPECT_GT(with(first).plan.bucket_size, Bytes(1'000'000)) << "stages of a pipeline reduce behind their last microbatch";
+  EXPECT_EQ(with(first, " --no-pipeline-parallel").plan.bucket_size, Bytes(2000));
+  EXPECT_THAT(testing::text_of(with("\"stage\": 2, \"contiguous_gradients\": false").lost), HasSubstr("contiguous_gradients: false in"));
+  EXPECT_THAT(testing::text_of(with("\"stage\": 2, \"reduce_scatter\": false").lost), HasSubstr("cross whole to all ranks"));
+  EXPECT_THAT(testing::text_of(with("\"stage\": $ZERO").unknown), HasSubstr("zero_optimization.stage: follows in DeepSpeed's file"));
+}
+
+// `"sub_group_size": 8e8$(if [ "$HOST" = "true" ]; then echo ', ...'; fi)`: what a condition prints into the file.
+TEST(MegatronWords, WhatAConditionPrintsIntoTheFile) {
+  const auto with = [](const std::string& host) {
+    return testing::imported(
+               "HOST=" + host +
+                   "\ncat <<EOT > ds.json\n{\"zero_optimization\": {\"stage\": 3$(if [ \"$HOST\" = \"yes\" ]; then echo ',\n"
+                   "\"offload_optimizer\": {\"device\": \"cpu\", \"ratio\": 0.5}'; fi)}}\nEOT\ndeepspeed --num_gpus 4 "
+                   "pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 --seq-length 32 "
+                   "--fp16 --deepspeed --deepspeed_config ds.json",
+               tiny_llama_on(4))
+        .plan;
+  };
+  EXPECT_TRUE(with("yes").offload_optimizer);
+  EXPECT_EQ(with("yes").offload_share, 0.5);
+  EXPECT_FALSE(with("no").offload_optimizer);
+}
+
+// Megatron FSDP's own strategy is no_shard, beside a distributed optimizer, too.
+TEST(MegatronWords, FsdpWithoutAStrategy) {
+  const auto with = [](const std::string& more) {
+    return testing::imported(
+        "torchrun --nproc_per_node 4 pretrain_gpt.py --tensor-model-parallel-size 1 --micro-batch-size 1 --global-batch-size 8 "
+        "--seq-length 32 --bf16 --use-distributed-optimizer --use-megatron-fsdp " +
+            more + "\n",
+        tiny_llama_on(4));
+  };
+  EXPECT_EQ(with("").plan.zero_stage, 0);
+  EXPECT_THAT(testing::text_of(with("").unknown), HasSubstr("its own is no_shard"));
+  EXPECT_EQ(with("--data-parallel-sharding-strategy no_shard").plan.zero_stage, 0);
+  EXPECT_EQ(with("--data-parallel-sharding-strategy optim_grads_params").plan.zero_stage, 3);
+}
+
 }  // namespace
 }  // namespace sim

@@ -218,5 +218,15 @@ TEST(Shell, ACommandInAWordBehindAnOptionWithItsValue) {
       1U);
 }
 
+// The same start with another file behind it: which one is meant nobody says.
+TEST(Shell, TwoStartsWithAFileEach) {
+  const std::string start = "accelerate launch -m axolotl.cli.train ";
+  EXPECT_THROW(read_shell(start + "a.yml\n" + start + "b.yml\n", "x.sh"), InputError);
+  EXPECT_NO_THROW(read_shell(start + "a.yml\n" + start + "a.yml\n", "x.sh"));
+  const RecipeReading bare = read_shell("mine train a.yml\nmine train b.yml\nmine merge b.yml\n", "x.sh");
+  ASSERT_EQ(bare.unknown.size(), 1U);
+  EXPECT_THAT(bare.unknown.front().problem, ::testing::HasSubstr("which is not read: mine train b.yml"));
+}
+
 }  // namespace
 }  // namespace sim

@@ -29,6 +29,8 @@ TEST(ShellPrint, WhoMayPrint) {
   EXPECT_TRUE(may_be_printed(" width 8", {{"width", "{ echo 1; }"}}));
   EXPECT_TRUE(may_be_printed("cat <<EOF\na\nEOF\n", {}));
   EXPECT_TRUE(may_be_printed("echo a | cut -c 1", {}));
+  EXPECT_TRUE(may_be_printed("if [ a = a ]; then echo b; fi", {}));
+  EXPECT_TRUE(may_be_printed("[[ a == b ]] && echo c", {}));
   EXPECT_FALSE(may_be_printed("cat file", {}));
   EXPECT_FALSE(may_be_printed("nproc", {{"width", "{ echo 1; }"}}));
 }

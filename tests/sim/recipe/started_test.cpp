@@ -115,5 +115,18 @@ TEST(Started, ACommandOfItsOwn) {
   EXPECT_THAT(told("llamafactory-cli train "), Not(HasSubstr("none of Transformers Trainer's own")));
 }
 
+// A type that is switched off is not said: code loads weights in 16 bit all the same.
+TEST(Started, ATypeThatIsSwitchedOff) {
+  const auto told = [](const std::string& more) {
+    return testing::text_of(testing::imported("torchrun --nproc_per_node 8 mine.py --per_device_train_batch_size 1 --block_size 32 "
+                                              "--gradient_checkpointing False --optim adamw_torch " +
+                                                  more + "\n",
+                                              beside_eight())
+                                .unknown);
+  };
+  EXPECT_THAT(told("--bf16 False"), HasSubstr("the type"));
+  EXPECT_THAT(told("--bf16 True"), Not(HasSubstr("the type")));
+}
+
 }  // namespace
 }  // namespace sim

@@ -364,5 +364,17 @@ TEST(Torchtitan, OlderReleasesCountMicrobatches) {
   EXPECT_THAT(testing::text_of(said.unknown), Not(HasSubstr("microbatches")));
 }
 
+// The network for tries had other sizes then.
+TEST(Torchtitan, TheDebugNetworkOfOlderReleases) {
+  const auto told = [](const std::string& section) {
+    return testing::text_of(
+        testing::imported("[model]\nname = \"llama3\"\nflavor = \"debugmodel\"\n[training]\nbatch_size = 8\nseq_len = 2048\n" + section,
+                          {.model = std::nullopt, .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})})
+            .unknown);
+  };
+  EXPECT_THAT(told("[experimental]\npipeline_parallel_degree = 1\n"), HasSubstr("whose debugmodel had 8 blocks"));
+  EXPECT_THAT(told("[parallelism]\npipeline_parallel_degree = 1\n"), Not(HasSubstr("debugmodel")));
+}
+
 }  // namespace
 }  // namespace sim

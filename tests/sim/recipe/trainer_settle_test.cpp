@@ -389,5 +389,22 @@ TEST(TrainerSettle, AnOptimizerByItsOldName) {
             OptimizerKind::AdamW);
 }
 
+// Accelerate's file says DeepSpeed and no stage: it has one by itself; and what it says of the steps the Trainer asks the line for.
+TEST(TrainerSettle, WhatTheFileOfALauncherSaysOfDeepSpeed) {
+  const auto with = [](const std::string& section, const std::string& line) {
+    std::ofstream(testing::recipe_folder() + "/deep.yaml")
+        << "distributed_type: DEEPSPEED\nmixed_precision: bf16\nnum_processes: 4\n" + section;
+    return testing::imported(
+        "accelerate launch --config_file deep.yaml run_clm.py --per_device_train_batch_size 2 --block_size 32 " + line + "\n",
+        llama_for_yaml(4));
+  };
+  EXPECT_EQ(with("", "").plan.zero_stage, 2);
+  EXPECT_EQ(with("deepspeed_config:\n  zero_stage: 1\n", "").plan.zero_stage, 1);
+  const std::string section = "deepspeed_config:\n  zero_stage: 1\n  gradient_accumulation_steps: 1\n";
+  EXPECT_THAT(testing::text_of(with(section, "--gradient_accumulation_steps 8").unknown),
+              ::testing::HasSubstr("is 1 in Accelerate's file, and 8 on the line"));
+  EXPECT_THAT(testing::text_of(with(section, "").unknown), ::testing::Not(::testing::HasSubstr("Accelerate's file, and")));
+}
+
 }  // namespace
 }  // namespace sim
