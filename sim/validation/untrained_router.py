@@ -11,7 +11,7 @@ import statistics
 import torch
 
 STD, VOCABULARY, TOKENS, BLOCKS, HIDDEN, WIDTH = 0.02, 32000, 2048, 8, 2048, 128
-SHAPES = [(128, 8, 48), (64, 6, 27), (256, 8, 61), (16, 1, 48), (8, 2, 32)]  # experts, chosen, blocks of the whole network
+SHAPES = [(128, 8, 48), (64, 6, 27), (256, 8, 61), (8, 2, 32)]  # experts, chosen, blocks of the whole network
 
 
 def normal(*shape, std=STD):
