@@ -67,6 +67,8 @@ std::string reduced_type(const ParallelPlan& p) {
   return reduces_in_fp32(p) ? "fp32" : has_precision(p, Precision::Bf16) ? "bf16" : "fp16";
 }
 
+constexpr std::string_view kNotPinned = "transfers from memory that is not pinned: slower than the plan's";
+
 constexpr Field kDeepSpeedFields[] = {
     {"train_batch_size", "", nullptr,  // not written: it counts ranks of a tensor group apart, which read the same samples
      [](const Value& v, Draft& d) { d.global_batch = v.count(); }, true},
@@ -187,7 +189,11 @@ constexpr Field kDeepSpeedFields[] = {
     {"zero_optimization.offload_optimizer.nvme_path", "",
      [](const ParallelPlan& p) { return written_if(p.has_on_drive(OnDrive::Optimizer), "/local_nvme"); }, only_said},
     {"zero_optimization.offload_optimizer.pin_memory", "", [](const ParallelPlan& p) { return written_flag(p.offload_optimizer); },
-     flag_said},
+     [](const Value& v, Draft& d) {
+       const bool is_pinned = v.text() == "auto" || v.boolean();
+       if (!is_pinned && text_of(d, "zero_optimization.offload_optimizer.device", "none") != "none")
+         v.lost(std::string(kNotPinned), "pin it, or mind time");
+     }},
     {"zero_optimization.offload_optimizer.ratio", "",
      [](const ParallelPlan& p) { return p.offload_share < 1 ? written_number(p.offload_share) : Written(); },
      [](const Value& v, Draft& d) { d.plan.offload_share = v.number(); }},
@@ -236,7 +242,7 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
      "how many parameters stay whole at once; the plan has those of two blocks"},
     {"sparse_gradients zero_optimization.use_all_reduce_for_fetch_params zero_optimization.mics_hierarchical_params_gather",
      "another way of the network"},
-    {"compile.enabled compile.deepcompile", "compiled kernels"},
+    {"compile.enabled compile.deepcompile graph_harvesting", "compiled kernels, or passes in graphs"},
     {"activation_checkpointing.synchronize_checkpoint_boundary", "the host waits at each unit that is computed again; the plan's goes on"},
     {"comms_logger.enabled", "the host waits behind each collective, beside which nothing runs then; the plan's goes on"},  // timed_op()
     {"zero_optimization.zero_quantized_nontrainable_weights", "frozen weights in 8 bit; the plan keeps them as they are"},
@@ -244,6 +250,7 @@ constexpr LostSetting kLostOfDeepSpeed[] = {
     {"optimizer.params.torch_adam", "the optimizer of PyTorch, on the host, too; the plan has DeepSpeed's one kernel"},
     {"optimizer.params.amsgrad", "a third state of each weight; the plan has two"},
     {"optimizer.params.fp32_optimizer_states", "states on the host are as wide as weights; the plan's are in fp32", "off"},
+    {"zero_optimization.offload_param.pin_memory zero_optimization.cpu_offload_use_pin_memory", kNotPinned, "off"},
     {"zero_force_ds_cpu_optimizer", "another optimizer steps on the host; the plan has DeepSpeed's", "off"},
     {"zero_optimization.contiguous_gradients", "gradients cross from where they are, without a bucket's memory; the plan has its bucket",
      "off"},
@@ -268,7 +275,6 @@ constexpr std::string_view kDeepSpeedWithoutEffect =
     "zero_optimization.stage3_gather_* "
     "zero_optimization.gather_16bit_weights_on_model_save zero_optimization.load_from_fp32_weights zero_optimization.elastic_checkpoint "
     "zero_optimization.ignore_unused_parameters zero_optimization.log_trace_cache_warnings "
-    "zero_optimization.cpu_offload_use_pin_memory "
     "zero_optimization.legacy_stage1 zero_optimization.mics_hierarchical* "
     "fp16.* bf16.* amp.opt_level activation_checkpointing.* train_iters dataloader_drop_last log_level "
     "local_rank seed disable_python_gc "

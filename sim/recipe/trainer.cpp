@@ -262,7 +262,7 @@ constexpr Field kTrainerFields[] = {
      [](const ParallelPlan& p) {
        return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");
      },
-     only_said, true},
+     read_fsdp_of_trainer, true},
     {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
     {"fsdp.offload_params", "", nullptr, flag_said},
     {"fsdp.activation_checkpointing", "", nullptr, flag_said},

@@ -91,6 +91,9 @@ struct ValueThatMatters {
 };
 constexpr ValueThatMatters kThatMatter[] = {
     {&kDeepSpeed, "memory_breakdown", "true", "false"},
+    {&kDeepSpeed, "graph_harvesting", "true", "false"},
+    {&kDeepSpeed, "zero_optimization.offload_param.pin_memory", "false", "true"},
+    {&kDeepSpeed, "zero_optimization.cpu_offload_use_pin_memory", "false", "true"},
     {&kDeepSpeed, "optimizer.params.torch_adam", "true", "false"},
     {&kDeepSpeed, "optimizer.params.amsgrad", "true", "false"},
     {&kDeepSpeed, "optimizer.params.fp32_optimizer_states", "false", "true"},

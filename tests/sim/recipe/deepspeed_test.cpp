@@ -346,5 +346,19 @@ TEST(DeepSpeed, ALoggerOfCollectivesIsTold) {
   EXPECT_EQ(lost("{\"enabled\": false}"), "");
 }
 
+TEST(DeepSpeed, TransfersOfMemoryThatIsNotPinned) {
+  const auto lost = [](const std::string& host) {
+    return testing::text_of(
+        testing::imported(
+            "{\"zero_optimization\": {\"stage\": 2, \"offload_optimizer\": " + host +
+                "}, \"bf16\": {\"enabled\": true}, \"train_micro_batch_size_per_gpu\": 1, \"gradient_accumulation_steps\": 1}",
+            {.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8}), .sequence = 32})
+            .lost);
+  };
+  EXPECT_THAT(lost("{\"device\": \"cpu\", \"pin_memory\": false}"), HasSubstr("memory that is not pinned"));
+  EXPECT_EQ(lost("{\"device\": \"cpu\", \"pin_memory\": true}"), "");
+  EXPECT_EQ(lost("{\"device\": \"none\", \"pin_memory\": false}"), "");
+}
+
 }  // namespace
 }  // namespace sim

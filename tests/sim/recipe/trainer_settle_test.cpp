@@ -406,5 +406,18 @@ TEST(TrainerSettle, WhatTheFileOfALauncherSaysOfDeepSpeed) {
   EXPECT_THAT(testing::text_of(with(section, "").unknown), ::testing::Not(::testing::HasSubstr("Accelerate's file, and")));
 }
 
+// `accelerate launch --use_fsdp` wraps what its policy says: nothing without one.
+TEST(TrainerSettle, WhatTheLaunchersFsdpWraps) {
+  const auto unit = [](const std::string& policy) {
+    return testing::imported("accelerate launch --num_processes 4 --mixed_precision bf16 --use_fsdp " + policy +
+                                 " run_clm.py --per_device_train_batch_size 2 --block_size 32 --bf16\n",
+                             llama_for_yaml(4))
+        .plan.layers_per_unit;
+  };
+  EXPECT_EQ(unit("--fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP"), 1);
+  EXPECT_GT(unit("--fsdp_auto_wrap_policy NO_WRAP"), 1);
+  EXPECT_GT(unit(""), 1);
+}
+
 }  // namespace
 }  // namespace sim
