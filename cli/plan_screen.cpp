@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "cli/report.h"
@@ -235,8 +236,25 @@ Section next(const PlanOptions& options, const planner::SearchResult& result) {
   return section;
 }
 
+// The largest data degree that is out for the batch alone; 0: none.
+std::int64_t degree_without_batch(const planner::SearchResult& result) {
+  std::int64_t most = 0;
+  for (const planner::Exclusion& out : result.excluded)
+    if (out.rule == "divisibility.batch")
+      for (const planner::Argument& argument : out.arguments)
+        if (argument.name == "data") most = std::max<std::int64_t>(most, std::stoll(argument.value));
+  return most;
+}
+
+// Such a degree has no candidates, and stands behind all families that have some; but another batch is the smallest change.
+std::string another_batch(const planner::SearchRequest& request, std::int64_t degree) {
+  const std::int64_t batch = request.workload.global_batch, below = batch / degree * degree;
+  const std::string either = below > 0 ? fmt::format("{} or {}", below, below + degree) : std::to_string(degree);
+  return fmt::format("  global batch {} is not divisible by data degree {}: --global-batch {} lets it compete", batch, degree, either);
+}
+
 // The families with most candidates say most about a question without an answer.
-Section nothing_found(const planner::SearchResult& result) {
+Section nothing_found(const planner::SearchRequest& request, const planner::SearchResult& result) {
   std::vector<planner::Exclusion> first = result.excluded;
   std::stable_sort(first.begin(), first.end(),
                    [](const planner::Exclusion& a, const planner::Exclusion& b) { return a.candidates > b.candidates; });
@@ -246,6 +264,7 @@ Section nothing_found(const planner::SearchResult& result) {
   const auto is_too_large = [](const planner::Exclusion& out) { return out.code == "memory"; };
   if (std::ranges::any_of(first, is_too_large) && std::ranges::none_of(result.excluded, has_fix))
     section.lines.push_back("  nothing nearby fits: take more devices, or a GPU model with more memory, or leave axes of --fix out");
+  if (const std::int64_t degree = degree_without_batch(result); degree > 0) section.lines.push_back(another_batch(request, degree));
   return section;
 }
 
@@ -261,7 +280,7 @@ std::string plan_screen(const PlanOptions& options, const planner::SearchRequest
                         const Console& console) {
   Report report{.title = question(request), .sections = {}};
   if (result.ranked.empty()) {
-    report.sections.push_back(nothing_found(result));
+    report.sections.push_back(nothing_found(request, result));
     for (const planner::RankedPlan& risky : result.risky)
       report.sections.push_back(
           {.heading = "",

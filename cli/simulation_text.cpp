@@ -80,6 +80,15 @@ std::string host_text(const sim::ParallelPlan& plan, const sim::SimulationResult
   return fmt::format("{}{} a node: {}", sim::to_text(result.host_memory), of, result.host_fits ? "fits" : "DOES NOT FIT");
 }
 
+// What is called so is a pipeline's in most plans, and is looked for there.
+std::string bubble_text(const sim::ParallelPlan& plan, double bubble) {
+  const std::string text = sim::percent(bubble) + "   idle compute without exposed communication, share of all device time";
+  constexpr double kShown = 0.0005;
+  return plan.mesh.pipeline > 1 || bubble < kShown
+             ? text
+             : text + "; of no pipeline here: the host is late, or ranks are uneven (check says which)";
+}
+
 }  // namespace
 
 std::string composition_text(const sim::MemoryBreakdown& memory) {
@@ -103,7 +112,7 @@ std::string simulation_text(const sim::ParallelPlan& plan, const sim::Simulation
       {"80 % interval", fmt::format("{} to {}   {}", sim::to_text(interval.low(step)), sim::to_text(interval.high(step)), interval.basis)},
       {"tokens/s", fmt::format("{:.0f}", result.tokens_per_second)},
       {"MFU", sim::percent(result.mfu) + "   model FLOPs / (step time x ranks x peak of the precision); recomputation does not count"},
-      {"bubble", sim::percent(result.bubble) + "   idle compute without exposed communication, share of all device time"},
+      {"bubble", bubble_text(plan, result.bubble)},
       {"exposed communication", sim::percent(result.exposed_communication) + "   communication while compute waits for it"},
       {"peak memory", fmt::format("{} of {}: {}", sim::to_text(result.peak_memory), sim::to_text(memory),
                                   (result.host_fits ? result.fits : result.peak_memory <= memory) ? "fits" : "DOES NOT FIT")},

@@ -342,6 +342,7 @@ bool is_of_the_library(std::string_view key) {
 }
 
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
+  if (key.ends_with("_token_id")) return true;
   if (key == "layer_types") return is_all_full(value);
   if (key == "attn_type_list") return is_one_value(value) && !value.empty() && value[0] == 1;  // of MiniMax: 0 is linear
   if (key == "cla_share_factor") return config.value("use_cla", Json(false)) == false;
@@ -405,9 +406,9 @@ std::vector<Violation> config_notes_of(const Json& whole) {
   const bool within = &config != &whole;
   const ModelConfig model = read_by_family(reader, *family, within);
   std::vector<Violation> unknown, known;
-  if (within)
-    known.push_back({path_of_text(whole).front(), kTextAlone, kByHand});
-  else if (family->name != reader.text("model_type"))
+  if (within) known.push_back({path_of_text(whole).front(), kTextAlone, kByHand});
+  const bool is_told_apart = !within && family->name != reader.text("model_type");  // what sees stands beside it in one object
+  if (is_told_apart)
     known.push_back({"model_type", fmt::format("is \"{}\", of which the text {}", reader.text("model_type"), kTextAlone), kByHand});
   if (within)
     for (const std::string& key : sizes_left_out(reader, *family)) known.push_back(taken_of_class(key, to_json(model)));
@@ -416,7 +417,7 @@ std::vector<Violation> config_notes_of(const Json& whole) {
     const auto* const meaning = std::ranges::find(kMeanings, key, &Meaning::key);
     const bool is_known = meaning != std::end(kMeanings);
     if (is_without_effect(key, value, config) || is_said_twice(config, *family, key)) continue;
-    if (is_so_here(key, value, model)) continue;
+    if (is_so_here(key, value, model) || (key == "vision_config" && is_told_apart)) continue;
     if (is_known && key != "use_qk_norm" && value == Json::parse(meaning->neutral)) continue;
     (is_known ? known : unknown).push_back(told(key, value, is_known ? meaning : nullptr));
   }

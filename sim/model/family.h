@@ -123,7 +123,8 @@ std::span<const Family> hosted_families();   // their class stands beside their 
 std::vector<std::span<const Family>> all_families();
 
 const Family* find_family(std::string_view name);
-const Family* family_of_text(std::string_view name);  // likewise; or of the text of a network that sees, where both stand in one object: qwen2_5_vl
+const Family* family_of_text(
+    std::string_view name);  // likewise; or of the text of a network that sees, where both stand in one object: qwen2_5_vl
 std::optional<std::string_view> key_of(std::string_view family, std::int64_t ModelConfig::*field);  // as the family spells it
 
 // What all decoders of Llama's kind share; routed: of experts alone, without a dense width.

@@ -15,10 +15,11 @@ constexpr JsonReader::Range kAboveZero = {1e-30, 1e30};
 constexpr JsonReader::Range kZeroOrMore = {0, 1e30};
 constexpr JsonReader::Range kPositions = {1, 1e9};
 
-// Transformers has written the method under two names, and called LongRope "su" at first.
-RopeScalingKind kind_of(const JsonReader& rope) {
+// Transformers has written the method under two names, and called LongRope "su" at first. Three axes of images (mrope) are one of the text beside them, unscaled.
+RopeScalingKind kind_of(const JsonReader& rope, const ModelConfig& model) {
   const char* key = rope.has("rope_type") ? "rope_type" : "type";
   if (rope.text(key, "default") == "su") return RopeScalingKind::LongRope;
+  if (model.model_type.ends_with("_text") && rope.text(key, "default") == "mrope") return RopeScalingKind::None;
   return static_cast<RopeScalingKind>(rope.choice(key, kRopeScalingNames, 0));
 }
 
@@ -61,7 +62,7 @@ void read_method(const JsonReader& rope, const ModelConfig& model, RopeScaling& 
 
 RopeScaling read_scaling(const JsonReader& config, const JsonReader& rope, const ModelConfig& model) {
   RopeScaling scaling;
-  scaling.kind = kind_of(rope);
+  scaling.kind = kind_of(rope, model);
   if (scaling.kind == RopeScalingKind::None) return scaling;
   if (has_original_positions(scaling.kind)) {
     const std::string key = "original_max_position_embeddings";
@@ -108,7 +109,7 @@ void read_rotary(const JsonReader& config, ModelConfig& model) {
     const JsonReader all = config.child(key);
     const JsonReader rope = all.has("full_attention") ? all.child("full_attention") : all;
     if (!config.has(base)) model.rope_theta = rope.number("rope_theta", model.rope_theta, kAboveZero);
-    if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor") && kind_of(rope) != RopeScalingKind::Proportional)
+    if (!config.has("partial_rotary_factor") && rope.has("partial_rotary_factor") && kind_of(rope, model) != RopeScalingKind::Proportional)
       model.rotary_share = rope.number("partial_rotary_factor", {}, {0.01, 1});
     if (all.has("sliding_attention")) read_rotary_of_windows(all.child("sliding_attention"), model);
     model.rope_scaling = read_scaling(config, rope, model);

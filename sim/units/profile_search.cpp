@@ -72,9 +72,12 @@ bool is_path(std::string_view name) { return name.starts_with('/') || name.start
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<std::string>& known) {
   const std::string asked = name.substr(0, 100);
   if (is_path(name)) throw InputError(asked, {{"", "is not there", "check the path"}});
-  if (known.empty())
-    throw InputError(asked, {{"", "is no file, and no profiles were found",
+  if (known.empty()) {
+    const auto stated = stated_path("MESHWRIGHT_DATA");
+    const std::string where = stated ? fmt::format(" in {}, which is MESHWRIGHT_DATA", (*stated / "profiles").string()) : "";
+    throw InputError(asked, {{"", "is no file, and no profiles were found" + where,
                               "give the path of one, or set MESHWRIGHT_DATA to the folder that holds profiles/"}});
+  }
   const std::string what = "is neither a file nor a known profile";
   const std::string near = near_name_remedy(usual(asked), boards_first(known), "");
   if (!near.empty()) throw InputError(asked, {{"", what, near}});

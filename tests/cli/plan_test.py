@@ -111,6 +111,13 @@ class Plan(program.ProgramTest):
             self.assertEqual(self.document(*words, *whose)["ranked"][0]["plan"]["accumulation"], "reduce_each")
         self.run_program(*words, "--fix", "accumulation=reduce_last", "--fix", "offload_optimizer=false", expect=10)
 
+    def test_a_batch_that_leaves_degrees_out_is_told(self):
+        """Pipelines have more candidates than degrees that the batch leaves out, and were all that was told."""
+        asked = ["plan", "--model", "gpt2", "--cluster", "h100-80gb-sxm", "--devices", 8, "--sequence", 1024, "--for", "accelerate"]
+        done = self.run_program(*asked, "--global-batch", 63, expect=10)
+        self.assertIn("global batch 63 is not divisible by data degree 8: --global-batch 56 or 64 lets it compete", done.stdout)
+        self.run_program(*asked, "--global-batch", 64)
+
     def test_nothing_fits(self):
         plan = self.folder / "plan.json"
         done = self.run_program("plan", *program.SMALL, "--memory-limit", "1 MiB", "-o", plan, expect=10)

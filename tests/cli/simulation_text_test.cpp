@@ -32,5 +32,18 @@ TEST(SimulationText, SaysWhetherItFitsAndWhatMfuIs) {
   EXPECT_THAT(simulation_text(plan, result, Console(Form::Json)), testing::Not(HasSubstr("beside the peak")));
 }
 
+// 29 % of a step of experts on one stage is the host's, and was called a bubble without another word.
+TEST(SimulationText, ABubbleWithoutAPipelineIsSaidToBeNone) {
+  sim::ParallelPlan plan = sim::testing::tiny_plan();
+  sim::SimulationResult result;
+  result.bubble = 0.29;
+  result.devices = {{.representative = sim::Rank(0), .stage = sim::StageIndex(0), .multiplicity = 4}};
+  const auto text = [&] { return simulation_text(plan, result, Console(Form::Json)); };
+  plan.mesh.pipeline = 1;
+  EXPECT_THAT(text(), HasSubstr("of no pipeline here"));
+  plan.mesh.pipeline = 2;
+  EXPECT_THAT(text(), testing::Not(HasSubstr("of no pipeline here")));
+}
+
 }  // namespace
 }  // namespace cli

@@ -199,11 +199,13 @@ TEST(ModelConfigJson, TextAndSightInOneObjectAreReadAsTheText) {
   const ModelConfig plain = model_config_from_json(whole, "plain");
   whole["model_type"] = "qwen2_5_vl";
   whole["vision_config"] = {{"depth", 32}};
+  whole["rope_scaling"] = {{"type", "mrope"}, {"mrope_section", Json::array({16, 24, 24})}};
   EXPECT_EQ(model_config_from_json(whole, "whole"), plain);
   const std::vector<Violation> notes = config_notes_of(whole);
   const auto told = std::ranges::find(notes, "model_type", &Violation::where);
   ASSERT_NE(told, notes.end());
   EXPECT_THAT(told->problem, HasSubstr("is not counted"));
+  EXPECT_EQ(std::ranges::find(notes, "vision_config", &Violation::where), notes.end()) << "told once";
 }
 
 // A near name is no advice where the name is right.

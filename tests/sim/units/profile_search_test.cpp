@@ -36,6 +36,10 @@ TEST(ProfileSearch, AnUnknownNameHasTheNearestElseTheKnown) {
   for (const char* path : {"/nowhere/x", "./x", "../x", "x.json"})
     EXPECT_THAT([&] { find_profile(path, {"hardware"}); }, ThrowsMessage<InputError>(HasSubstr("is not there; check the path"))) << path;
   EXPECT_THAT([] { find_profile("x", {"no such folder"}); }, ThrowsMessage<InputError>(HasSubstr("no profiles were found")));
+  ::setenv("MESHWRIGHT_DATA", "/said/profiles", 1);  // the folder of profiles itself, as people give it
+  EXPECT_THAT([] { find_profile("x", {"no such folder"}); },
+              ThrowsMessage<InputError>(HasSubstr("in /said/profiles/profiles, which is MESHWRIGHT_DATA")));
+  ::unsetenv("MESHWRIGHT_DATA");
 }
 
 // One's own come first; what stands beside the working directory comes last.
