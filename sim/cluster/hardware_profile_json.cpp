@@ -268,7 +268,8 @@ Json to_json(const HardwareProfile& profile) {
   json["matrix_efficiency"] = profile.matrix_efficiency;
   json["attention_efficiency"] = profile.attention_efficiency;
   json["kernel_overhead"] = to_exact_text(profile.kernel_overhead);
-  if (profile.handle_workspace != kHandleWorkspace) json["handle_workspace"] = to_exact_text(profile.handle_workspace);
+  if (profile.kind == DeviceKind::Gpu && profile.handle_workspace != kHandleWorkspace)
+    json["handle_workspace"] = to_exact_text(profile.handle_workspace);
   json["devices_per_node"] = profile.devices_per_node;
   if (profile.devices_per_host > 0) json["devices_per_host"] = profile.devices_per_host;
   if (profile.cores_per_node > 0) json["cores_per_node"] = profile.cores_per_node;

@@ -95,6 +95,19 @@ std::int64_t sharers_of_keys(const SegmentSizes& size, const ParallelPlan& plan)
   return size.heads / std::max<std::int64_t>(1, size.head.keys * size.heads / size.head.queries);
 }
 
+// Of the kernel that LibTorch's attention has on a GPU in 16 bit, in its backward (mha_bwd, aten/native/transformers/cuda/flash_attn/flash_api.cpp): gradients of
+// queries are summed in fp32, of whole tiles of queries and of columns; the sum of each row; and where queries share keys, gradients of keys and values of every
+// head, before they are summed.
+Bytes flash_sums(const SegmentSizes& size, const ParallelPlan& plan) {
+  if (size.element != Bytes(2) || attends_by_blocks(plan)) return {};
+  constexpr std::int64_t kTile = 128, kNarrow = 128, kColumns = 32, kWideColumns = 64;
+  const auto rounded = [](std::int64_t count, std::int64_t to) { return (count + to - 1) / to * to; };
+  const std::int64_t width = kernel_head_widths(plan, size.head).key, rows = size.tokens / size.queries * rounded(size.queries, kTile);
+  const std::int64_t columns = rounded(width, width <= kNarrow ? kColumns : kWideColumns);
+  const Bytes expanded = sharers_of_keys(size, plan) > 1 ? size.elements(size.query + size.output) : Bytes(0);
+  return Bytes(4) * (rows * size.heads * (columns + 1)) + expanded;
+}
+
 // Of attention that drops scores, in backward: head by head; where a GPU has a kernel a part of them and its slope, which become what products read, and of several samples,
 // or of queries that share keys, heads laid one behind another.
 Bytes dropped_alive(const SegmentSizes& size, const ParallelPlan& plan, bool is_kept) {
@@ -124,7 +137,8 @@ void add_scores(SegmentMemory& memory, const SegmentSizes& size, const ParallelP
   }
   if (habit.kept == 0) {
     memory.keep(scores_kept("sums of exponentials", size.statistic * (size.tokens * size.heads)));
-    if (!habits.own_memory && plan.cluster.hardware.kind == DeviceKind::Cpu) memory.backward_temporary += fused_blocks(size);
+    if (!habits.own_memory)
+      memory.backward_temporary += plan.cluster.hardware.kind == DeviceKind::Cpu ? fused_blocks(size) : flash_sums(size, plan);
     return;
   }
   const Bytes scores(scores_of(size));

@@ -85,6 +85,14 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
   cast_for_router(memory, routed * config.hidden, plan);
 }
 
+// Numbers of an inner one that an activation's backward makes: of a gate both halves and a product, which the worker's kernel on a GPU needs not; of a relu that
+// beside what it put out.
+std::int64_t slopes_of(const ModelConfig& config, const ParallelPlan& plan) {
+  if (!config.gated_mlp) return keeps_before_activation(config) ? 1 : 2;
+  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
+  return is_worker_on_gpu && config.activation == Activation::Silu && config.gate_limit == 0 ? 2 : 3;
+}
+
 // A split backward leaves the second product's input for the weight's gradient.
 void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const ModelConfig& config = plan.model;
@@ -98,11 +106,10 @@ void add_mlp(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan
     memory.keep({"inner dropout", size.elements(size.ffn) + Bytes(size.tokens * size.ffn), Module::Op});
   if (holds_last_product(config, plan)) memory.unread = size.elements(config.hidden);
   memory.keep({"what the last product put out", memory.unread});
-  const std::int64_t slope = config.gated_mlp ? 3 : keeps_before_activation(config) ? 1 : 2;  // of a relu beside what it put out
   // The last product's backward frees its input before the activation's; not where it is left for Weight, and not where nothing kept it. Other programs'
   // frozen products are told without.
   const bool frees_none = plan.splits_backward() || (!keeps_activations && !habits_of(plan.cluster).keeps_masks);
-  memory.backward_temporary = size.elements((slope + (frees_none ? 1 : 0)) * size.ffn);
+  memory.backward_temporary = size.elements((slopes_of(config, plan) + (frees_none ? 1 : 0)) * size.ffn);
   memory.weight_inputs = size.normalized + size.elements(size.ffn);
   memory.output_gradients = size.elements(gates * size.ffn + config.hidden);
 }

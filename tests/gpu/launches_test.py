@@ -141,6 +141,16 @@ class ASteps(unittest.TestCase):
                 simulated, measured = launches.Counted(LIBRARY, WORKER, PLANNER, *launches.reference.ON_GPU[model][:3], precision).memory(LAYERS)
             self.assertAlmostEqual(simulated, measured, delta=MOST_APART, msg=(model, precision))
 
+    def test_memory_of_backwards_is_what_is_simulated(self):
+        """Where attention's is the most, of heads of their own and of shared ones; and where the feed-forward part's is."""
+        small = BLOCKS | {"vocab_size": 512, "max_position_embeddings": 2048}
+        attention = small | {"hidden_size": 1024, "intermediate_size": 128, "num_attention_heads": 16, "num_key_value_heads": 16}
+        cases = {"attention": attention, "shared keys": attention | {"num_key_value_heads": 4}, "wide heads": attention | {"num_attention_heads": 8, "num_key_value_heads": 8, "head_dim": 128},
+                 "gate": small | {"intermediate_size": 4096, "num_key_value_heads": 8}}
+        for name, config in cases.items():
+            simulated, measured = launches.Counted(LIBRARY, WORKER, PLANNER, config, 8, 1024).memory(LAYERS)
+            self.assertAlmostEqual(simulated, measured, delta=MOST_APART, msg=name)
+
     def test_fp16_asks_for_what_bf16_asks_for(self):
         """Whether a step is skipped the device decides; the host reads the sums of a step, and writes a scale where that has changed."""
         for more in ((), ("--optimizer", "muon")):

@@ -50,6 +50,8 @@ def write_plan(programs, folder, config, batch, sequence, device, call, precisio
     cluster, own = ("h100-80gb-sxm", "bf16") if device == "cuda" else (folder / "cpu.json", "fp32")
     if device != "cuda":
         profile = json.loads((HERE.parents[1] / "profiles/hardware/h100-80gb-sxm.json").read_text())
+        for fields in (profile, profile["sources"]):
+            fields.pop("handle_workspace", None)   # of cards alone
         cluster.write_text(json.dumps(profile | {"name": "cpu", "kind": "cpu"}))
     call([programs / "meshwright", "plan", "--model", folder / "config.json", "--cluster", cluster, "--devices", 1, "--global-batch", batch,
           "--sequence", sequence, "--precision", precision or own, "--fix", f"microbatch={batch}", "--fix", f"recompute={RECOMPUTE}", *more, "-o",

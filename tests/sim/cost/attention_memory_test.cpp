@@ -93,6 +93,25 @@ TEST(AttentionMemory, DroppedScoresRepeatNoKeysOnAGpu) {
   EXPECT_EQ(memory_of(plan, Operation::Attention).backward_temporary - dropped.backward_temporary, Bytes(2 * tokens * (2 * 32 - 64)));
 }
 
+// A sample of 32 tokens is a tile of 128 queries to the kernel, heads of 16 are 32 columns wide; fp32 has another kernel, which needs no such sums.
+TEST(AttentionMemory, GradientsOfQueriesAreSummedInFp32OnAGpu) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.workload.sequence = 32;
+  plan.model.kv_heads = plan.model.heads;
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  const auto needed = [&](Precision precision) {
+    plan.workload.precision = precision;
+    return memory_of(plan, Operation::Attention).backward_temporary;
+  };
+  const Bytes sums = needed(Precision::Bf16) - scaled(needed(Precision::Fp32), 0.5);
+  EXPECT_EQ(sums, Bytes(4 * 128 * 4 * (32 + 1)));
+  const Bytes apart = needed(Precision::Bf16);
+  plan.model.kv_heads = plan.model.heads / 2;
+  EXPECT_EQ(needed(Precision::Bf16) - apart, Bytes(2 * 32 * (2 * 64 - 64)))
+      << "gradients of each head's keys and values; keys half as many";
+}
+
 // 32 tokens, 4 heads of keys 16 and values 12 wide. A CPU's fused kernel takes values that are filled up, and puts out as wide ones, of which the product
 // behind reads a copy; scores made by hand, of windows and where a block has sinks, take them as they are.
 TEST(AttentionMemory, NarrowValuesAreFilledUp) {

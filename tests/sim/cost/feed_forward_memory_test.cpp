@@ -22,6 +22,18 @@ TEST(FeedForwardMemory, OfAnMlp) {
   EXPECT_EQ(gated.output_gradients, Bytes(4 * 32 * (2 * 160 + 64)));
 }
 
+// One kernel makes both halves' gradients there; another activation's, or one with a limit, is made by operators.
+TEST(FeedForwardMemory, AGateNeedsNoProductOnAGpu) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model = testing::tiny_llama();
+  plan.cluster.hardware.kind = DeviceKind::Gpu;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 2 * 160));
+  plan.model.gate_limit = 7;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 3 * 160));
+  plan.model.gate_limit = 0, plan.model.activation = Activation::GeluTanh;
+  EXPECT_EQ(memory_of(plan, Operation::Mlp).backward_temporary, Bytes(4 * 32 * 3 * 160));
+}
+
 // Beside a frozen last product nothing is given up before the activation's backward. A relu reads what it put out.
 TEST(FeedForwardMemory, FrozenProductsKeepNoInputs) {
   ParallelPlan plan = testing::tiny_plan();
