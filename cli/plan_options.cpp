@@ -26,9 +26,9 @@ void declare_plan_request(CLI::App* command, PlanOptions& plan) {
   command->add_option("--global-batch", plan.global_batch, "Samples a step")->required()->check(up_to(sim::kMostSamples));
   command->add_option("--sequence", plan.sequence, "Tokens a sample")->required()->check(up_to(sim::kMostTokens));
   command->add_option("--samples", plan.samples, "Documents in them: \"packed lognormal mean 800 spread 1.2\"; default: one fills each");
-  command->add_option(
-      "--expert-loads", plan.expert_loads,
-      "How tokens meet experts: even, untrained (a router's first steps), \"spread 0.6\" (standard deviation over mean) or \"list 310 120*2 275\" (tokens of each)");
+  command->add_option("--expert-loads", plan.expert_loads,
+                      "How tokens meet experts: even, untrained (a router's first steps), \"spread 0.6\" (standard deviation over mean) or "
+                      "\"list 310 120*2 275\" (tokens of each)");
   command->add_option("--memory-limit", plan.memory_limit, "Memory a device may use, with its unit: \"80 GiB\"");
   command->add_option("--software", plan.software,
                       "What runs on the GPUs: a profile in profiles/software, or a file; default: meshwright, our own worker");

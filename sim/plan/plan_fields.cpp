@@ -160,7 +160,8 @@ constexpr FieldAccess kExpertLoads{
     .kind = FieldKind::Text,
     .get = [](const Plan& plan) -> FieldValue { return to_text(plan.workload.expert_loads); },
     .set = set_expert_loads,
-    .grammar = "even, untrained (as in the first steps), spread 0.6 (standard deviation over mean) or list 310 120*2 275 (tokens of each expert)"};
+    .grammar =
+        "even, untrained (as in the first steps), spread 0.6 (standard deviation over mean) or list 310 120*2 275 (tokens of each expert)"};
 constexpr FieldAccess kFp32Gradients{.kind = FieldKind::Switch, .get = get_fp32_gradients, .set = set_fp32_gradients};
 constexpr FieldAccess kOrder{.kind = FieldKind::Lines, .get = get_order, .set = set_order};
 constexpr FieldAccess kCut{.kind = FieldKind::Integers, .get = get_cut, .set = set_cut};
