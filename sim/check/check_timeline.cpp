@@ -162,8 +162,7 @@ void TimelineWatch::watch_memory() {
   for (const auto& [device, course] : courses)
     for (std::size_t at = 0; at < kNumMemoryCategories; ++at) {
       const auto category = static_cast<MemoryCategory>(at);
-      const bool stays = category == MemoryCategory::Parameters || category == MemoryCategory::OptimizerState ||
-                         category == MemoryCategory::Temporaries;  // workspaces of libraries
+      const bool stays = category == MemoryCategory::Parameters || category == MemoryCategory::OptimizerState;
       const bool goes = category == MemoryCategory::GatheredUnits;
       if (graph_.crosses_steps() && period_ <= SimTime(0)) continue;  // steps that differ
       const bool took_its_share = graph_.crosses_steps() && category == MemoryCategory::Activations && begin_at_once.contains(device);

@@ -14,8 +14,14 @@ bool makes_factors(const ParallelPlan& plan) { return plan.workload.precision.gr
 // Forward a bias is added inside the product; its gradient is none.
 bool adds_biases(const ModelConfig& model) { return model.attention_bias || model.projection_bias || model.mlp_bias; }
 
+bool scales_some(const ParallelPlan& plan) {
+  const PrecisionPolicy& precision = plan.workload.precision;
+  const BlockRanges every = blocks_at({.first = plan.model.layers}, plan.model.layers);
+  return precision.scales() && (precision.unscaled_blocks() != every || precision.scales_head());
+}
+
 std::int64_t threads_beside_handles(const ParallelPlan& plan) {
-  if (plan.workload.precision.scales()) return kThreads;
+  if (scales_some(plan)) return kThreads;
   return adds_biases(plan.model) ? 1 : 0;
 }
 

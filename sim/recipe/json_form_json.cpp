@@ -37,7 +37,7 @@ Json& place_of(Json& root, const std::string& key) {
 
 // As a text of JSON, without its quotes.
 std::string escaped(const std::string& text) {
-  const std::string quoted = Json(text).dump();
+  const std::string quoted = Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);  // of a broken file
   return quoted.substr(1, quoted.size() - 2);
 }
 

@@ -142,8 +142,10 @@ std::vector<Question> of_kernels() {
 std::vector<Question> of_experts() {
   const DeviceMesh some{.data = 16, .expert = 8}, all{.data = 16, .expert = 16};
   const auto overlapped = [](ParallelPlan& plan) { plan.expert_overlap = true; };
+  const auto untrained = [](ParallelPlan& plan) { plan.workload.expert_loads = {.kind = sim::LoadKind::Untrained}; };
   const auto hierarchical = [](ParallelPlan& plan) { plan.token_dispatcher = sim::TokenDispatcher::Hierarchical; };
   return {step("experts", {"mixtral-8x7b", kH100, "megatron-core"}, on(some)),
+          step("untrained experts", {"mixtral-8x7b", kH100, "megatron-core"}, both(on(some), untrained)),
           step("experts, fp8", {"mixtral-8x7b", kH100, "megatron-core"}, both(in("fp8:delayed"), on(some))),
           step("experts, one by one, fp8", {"mixtral-8x7b", kH100, "megatron-core"}, both(in("fp8:tensorwise"), on(some), one_by_one)),
           step("experts beside exchanges", {"deepseek-v2-lite", kH100, "plain"}, both(on(all), overlapped)),
