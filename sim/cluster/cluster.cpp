@@ -35,6 +35,8 @@ void deal_out(HardwareProfile& hardware, std::int32_t devices) {
 
 const SoftwareStack& habits_of(const Cluster& cluster) { return cluster.software.own_memory ? cluster.software : worker_software(); }
 
+bool is_worker_on_gpu(const Cluster& cluster) { return !cluster.software.own_memory && cluster.hardware.kind == DeviceKind::Gpu; }
+
 Bytes process_memory(const Cluster& cluster) {
   return has_driver(cluster) ? scaled(cluster.hardware.memory, kOfAProcess) : cluster.hardware.memory;
 }

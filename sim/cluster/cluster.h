@@ -33,6 +33,7 @@ void deal_out(HardwareProfile& hardware, std::int32_t devices);
 
 // What its program keeps in memory: as `software` says, or the worker.
 const SoftwareStack& habits_of(const Cluster& cluster);
+bool is_worker_on_gpu(const Cluster& cluster);  // whose memory is the worker's, with kernels of a GPU
 
 // Of a GPU whose software is named: what a process may have, the driver keeps the rest; and what tensors may take of that, beside its context and libraries.
 Bytes process_memory(const Cluster& cluster);

@@ -85,8 +85,7 @@ Kept scores_kept(std::string_view tensor, Bytes bytes) {
 
 // Whether keys that heads share are written once a head. On a GPU the worker's kernel knows of groups in 16 bit (executor/kernels/on_device.h).
 bool writes_repeats(const ParallelPlan& plan) {
-  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
-  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu && plan.bytes(Numbers::Activations) == Bytes(2));
+  return habits_of(plan.cluster).repeats_keys && !(is_worker_on_gpu(plan.cluster) && plan.bytes(Numbers::Activations) == Bytes(2));
 }
 
 // Heads of queries on this rank that read the same keys.

@@ -89,8 +89,7 @@ void add_experts(SegmentMemory& memory, const SegmentSizes& size, const Parallel
 // beside what it put out.
 std::int64_t slopes_of(const ModelConfig& config, const ParallelPlan& plan) {
   if (!config.gated_mlp) return keeps_before_activation(config) ? 1 : 2;
-  const bool is_worker_on_gpu = !plan.cluster.software.own_memory && plan.cluster.hardware.kind == DeviceKind::Gpu;
-  return is_worker_on_gpu && config.activation == Activation::Silu && config.gate_limit == 0 ? 2 : 3;
+  return is_worker_on_gpu(plan.cluster) && config.activation == Activation::Silu && config.gate_limit == 0 ? 2 : 3;
 }
 
 // A split backward leaves the second product's input for the weight's gradient.

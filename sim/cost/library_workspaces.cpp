@@ -6,8 +6,6 @@ namespace {
 constexpr std::int64_t kThreads = 2;  // the forward's, and the backward's
 constexpr Bytes kBesideHandle{std::int64_t{1} << 20};
 
-bool is_our_worker_on_gpu(const Cluster& cluster) { return cluster.hardware.kind == DeviceKind::Gpu && !cluster.software.own_memory; }
-
 // The forward's thread makes them on the stream of reductions.
 bool makes_factors(const ParallelPlan& plan) { return plan.workload.precision.gradient_codec().is_low_rank() && plan.mesh.shards() > 1; }
 
@@ -35,7 +33,7 @@ bool is_embedding_alone(const ParallelPlan& plan, StageIndex stage) {
 }  // namespace
 
 Bytes library_workspaces(const ParallelPlan& plan) {
-  if (!is_our_worker_on_gpu(plan.cluster)) return {};
+  if (!is_worker_on_gpu(plan.cluster)) return {};
   const std::int64_t pairs = kThreads + (makes_factors(plan) ? 1 : 0);
   return plan.cluster.hardware.handle_workspace * pairs + kBesideHandle * threads_beside_handles(plan);
 }
