@@ -212,8 +212,6 @@ void judge_switch(const JsonReader& config, const Switch& one) {
                  "plan another network: with another value it would be one, too");
 }
 
-}  // namespace
-
 // Of a class whose heads of keys are a number of their own: with other heads its network cannot be built.
 void judge_kv_heads(const JsonReader& config, const Family& family, ModelConfig& model) {
   const std::string key(key_of(family.name, &ModelConfig::kv_heads).value_or("num_key_value_heads"));
@@ -224,6 +222,8 @@ void judge_kv_heads(const JsonReader& config, const Family& family, ModelConfig&
       "write how many heads keys and values have");
   model.kv_heads = 0;
 }
+
+}  // namespace
 
 ModelConfig read_by_family(const JsonReader& config, const Family& family, bool within) {
   ModelConfig model = described(family);
