@@ -49,6 +49,7 @@ struct Draft {
   WireCodec weight_codec{}, gradient_codec{};                  // of what travels
   std::array<std::optional<Precision>, kNumWideKinds> wide{};  // of WideKind
   bool overlaps_gather = false;
+  bool is_fsdp_of_launcher = false;  // `--use_fsdp`, whose policy alone wraps blocks; the Trainer's own `fsdp` does by itself
   std::int64_t mtp_layers = 0, microbatch_beside = 0;  // of the command line, where the file says none
   std::optional<std::int64_t> placed_predictions;      // of a layout: layers that predict further tokens
   std::optional<std::size_t> part_of_predictions;      // where they stand, if apart from the head

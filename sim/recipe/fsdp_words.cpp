@@ -29,14 +29,8 @@ void settle_unit_of_accelerate(Draft& draft) {
   if (text_of(draft, "distributed_type", "") == "FSDP" && policy == "NO_WRAP") settle_one_unit(draft, "fsdp_config.fsdp_auto_wrap_policy");
 }
 
-namespace {
-constexpr std::string_view kFsdpOfLauncher = "fsdp of accelerate launch";  // no setting has that name
-}  // namespace
-
 void read_fsdp_of_trainer(const Value& value, Draft& draft) {
-  if (value.key() == "use_fsdp" && is_on(value.text())) draft.said.insert_or_assign(std::string(kFsdpOfLauncher), "true");
+  if (value.key() == "use_fsdp" && is_on(value.text())) draft.is_fsdp_of_launcher = true;
 }
-
-bool is_fsdp_of_launcher(const Draft& draft) { return draft.said.contains(std::string(kFsdpOfLauncher)); }
 
 }  // namespace sim

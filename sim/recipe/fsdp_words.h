@@ -13,8 +13,6 @@ void read_backward_prefetch(const Value& value, Draft& draft);
 void settle_one_unit(Draft& draft, std::string_view setting);
 void settle_unit_of_accelerate(Draft& draft);  // where its file has none
 
-// FSDP that is asked for by Accelerate's `--use_fsdp`, whose policy alone wraps blocks: the Trainer's own `fsdp` wraps them by itself.
 void read_fsdp_of_trainer(const Value& value, Draft& draft);
-bool is_fsdp_of_launcher(const Draft& draft);
 
 }  // namespace sim

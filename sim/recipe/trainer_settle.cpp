@@ -217,7 +217,7 @@ void settle_fsdp(Draft& draft) {
   const bool is_second = how == "true" || draft.said.contains("fsdp.version") ||  // FSDP 2, which wraps blocks by itself
                          (draft.said.contains("fsdp.reshard_after_forward") && (sharded == "true" || sharded == "false"));
   const bool asks_for_none = text_of(draft, "fsdp.transformer_layer_cls_to_wrap", "") == "NO_WRAP";
-  const bool wraps = has("auto_wrap") || (is_second && !is_fsdp_of_launcher(draft)) || is_true(draft, "fsdp.transformer_layer_cls_to_wrap");
+  const bool wraps = has("auto_wrap") || (is_second && !draft.is_fsdp_of_launcher) || is_true(draft, "fsdp.transformer_layer_cls_to_wrap");
   if (!wraps || asks_for_none) settle_one_unit(draft, "fsdp");
 }
 
