@@ -311,13 +311,12 @@ void settle_defaults_of_deepspeed(Draft& draft) {
   if (draft.plan.zero_stage == 3 && !has_file && !draft.plan.offload_parameters) draft.plan.persistence_threshold = 100'000;
 }
 
-// DeepSpeedPlugin's own stage, where neither the file nor one of DeepSpeed's says it.
+// Where neither the file nor one of DeepSpeed's says it.
 void settle_stage_of_deepspeed(Draft& draft) {
   const bool says_stage = draft.said.contains("deepspeed_config.zero_stage");
   if (text_of(draft, "distributed_type", "") != "DEEPSPEED" || says_stage || said(draft, "deepspeed_config.deepspeed_config_file")) return;
-  draft.plan.zero_stage = 2;
+  take_stage_of_accelerate(draft, "deepspeed_config.zero_stage");
   draft.reduces_each = true;
-  draft.notes.push_back({"deepspeed_config.zero_stage", "is not given: Accelerate's own is taken, 2", "write the stage"});
 }
 
 void settle_accelerate(Draft& draft) {

@@ -333,6 +333,11 @@ void settle_drives(Draft& draft) {
   draft.plan.on_drive = OnDrive::None;
 }
 
+void take_stage_of_accelerate(Draft& draft, std::string setting) {
+  draft.plan.zero_stage = 2;
+  draft.notes.push_back({std::move(setting), "is not given: Accelerate's own is taken, 2", "write the stage"});
+}
+
 void settle_engine_of_deepspeed(Draft& draft) {
   settle_drives(draft);
   if (draft.plan.zero_stage == 3) {

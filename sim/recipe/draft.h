@@ -133,7 +133,8 @@ void note_unpacked(std::int64_t sequence, Draft& draft);           // a sample m
 
 // Whoever starts it: offload_param below stage 3 does nothing, which is told, and parameters are gathered in units of its own, not of FSDP 2.
 void settle_engine_of_deepspeed(Draft& draft);
-void settle_drives(Draft& draft);  // of its stages, when these and what is on the host are known
+void take_stage_of_accelerate(Draft& draft, std::string setting);  // DeepSpeedPlugin's own, where nobody says it
+void settle_drives(Draft& draft);                                  // of its stages, when these and what is on the host are known
 
 bool reduces_in_fp32(const ParallelPlan& plan);         // of 16-bit weights
 bool keeps_all_in_bf16(const PrecisionPolicy& policy);  // weights and states, without fp32 copies

@@ -259,10 +259,8 @@ void settle_named_stage(Draft& draft) {
 void settle_engine_of_launcher(Draft& draft, std::optional<std::int64_t> by_launcher) {
   const bool is_by_launcher = text_of(draft, "distributed_type", "") == "DEEPSPEED" || is_true(draft, "use_deepspeed");
   if (!is_by_launcher) return;
-  if (!draft.said.contains("zero_stage") && !draft.said.contains("deepspeed_config.zero_stage") && !is_true(draft, "deepspeed")) {
-    draft.plan.zero_stage = 2;
-    draft.notes.push_back({"zero_stage", "is not given: Accelerate's own is taken, 2", "write the stage"});
-  }
+  if (!draft.said.contains("zero_stage") && !draft.said.contains("deepspeed_config.zero_stage") && !is_true(draft, "deepspeed"))
+    take_stage_of_accelerate(draft, "zero_stage");
   if (by_launcher && by_launcher != draft.accumulation_steps.value_or(1))
     draft.unknown.push_back(
         {"deepspeed_config.gradient_accumulation_steps",
