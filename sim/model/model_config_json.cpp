@@ -51,19 +51,6 @@ std::string without_python_numbers(std::string text) {
   return text;
 }
 
-// Whether embedding and head are one, where the text does not say it and what is around it does.
-std::optional<bool> tied_around(const Json& config, const std::vector<std::string>& path) {
-  constexpr const char* kTied = "tie_word_embeddings";
-  if (path.empty() || text_of(config).contains(kTied)) return {};
-  std::optional<bool> tied;
-  const Json* around = &config;
-  for (const std::string& key : path) {
-    if (const auto found = around->find(kTied); found != around->end() && found->is_boolean()) tied = found->get<bool>();
-    around = &(*around)[key];
-  }
-  return tied;
-}
-
 }  // namespace
 
 const Json& text_of(const Json& config) {
@@ -77,7 +64,8 @@ ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   const std::vector<std::string> path = path_of_text(json);
   for (const std::string& key : path) reader = reader.child(key);
   ModelConfig config = read_by_family(reader, family_of(reader), !path.empty());
-  if (const std::optional<bool> tied = tied_around(json, path)) config.tied_embeddings = *tied;
+  const bool says = reader.has(std::string(kTied));
+  if (const std::optional<bool> tied = tied_around(json); tied && !says) config.tied_embeddings = *tied;
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();
   return config;
