@@ -114,6 +114,12 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::RopeRatio: return read_rope_ratio(config, model);
     case Part::BothWays: return read_both_ways(config, model);
     case Part::CorrectedScores: return read_corrected_scores(config, model.experts);
+    case Part::SaidPositions:
+      if (!config.has("rope_parameters") && !config.has("rope_theta") && !config.has("rope_scaling")) model.position = Position::None;
+      return;
+    case Part::TableWidth: return read_table_width(config, model);
+    case Part::EsmPositions: return read_esm_positions(config, model);
+    case Part::WidthRatio: return read_width_ratio(config, model);
     case Part::AdjustedWidth: return read_adjusted_width(config, model);
     case Part::Sound: return read_sound(config, model);
     case Part::BaichuanPositions: return read_baichuan_positions(config, model);
@@ -157,6 +163,12 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::RopeRatio: return write_rope_ratio(json, model);
     case Part::BothWays: return write_both_ways(json, model);
     case Part::CorrectedScores: return write_corrected_scores(json, model.experts);
+    case Part::SaidPositions:
+      if (model.position == Position::None) json.erase("rope_theta");
+      return;
+    case Part::TableWidth: return write_table_width(json, model);
+    case Part::EsmPositions: return write_esm_positions(json, model);
+    case Part::WidthRatio: return write_width_ratio(json, model);
     case Part::AdjustedWidth: return write_adjusted_width(json, model);
     case Part::Sound: return write_sound(json, model);
     case Part::BaichuanPositions: return write_baichuan_positions(json, model);

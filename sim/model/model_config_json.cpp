@@ -6,6 +6,7 @@
 
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
+#include "sim/model/unread_families.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/near_name.h"
 #include "sim/units/profile_search.h"
@@ -13,7 +14,7 @@
 namespace sim {
 namespace {
 
-// Names of networks are near each other (zamba2, mamba2) that are not: most of those that are not read are spelt rightly.
+// Names of networks are near each other (roc_bert, roberta) that are not: most of those that are not read are spelt rightly.
 std::string remedy_for(const std::string& name, const std::vector<std::string>& names) {
   const std::string otherwise = "give the config.json of a network of the same form";
   const std::string near = near_name_remedy(name, names, otherwise);
@@ -25,6 +26,11 @@ const Family& family_of(const JsonReader& reader) {
   const std::string name = reader.text("model_type");
   reader.finish();
   if (const Family* family = family_of_text(name)) return *family;
+  if (const std::optional<std::string_view> why = why_unread(name)) {
+    reader.violate("model_type", fmt::format("is \"{}\", which has {}: it is not supported", name, *why),
+                   "give the config.json of a network of the same form");
+    reader.finish();
+  }
   std::vector<std::string> names;
   for (const auto families : all_families())
     for (const Family& family : families) names.emplace_back(family.name);

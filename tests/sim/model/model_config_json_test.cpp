@@ -220,7 +220,7 @@ TEST(ModelConfigJson, TextAndSightInOneObjectAreReadAsTheText) {
 TEST(ModelConfigJson, ANearNameIsSaidToBeAnotherNetwork) {
   EXPECT_THAT(
       [] {
-        model_config_from_json({{"model_type", "zamba2"}}, "file");
+        model_config_from_json({{"model_type", "roc_bert"}}, "file");
       },
       testing::ThrowsMessage<InputError>(HasSubstr("If the name is right, that is another network")));
 }
