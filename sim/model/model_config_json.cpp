@@ -6,7 +6,7 @@
 
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
-#include "sim/model/unread_families.h"
+#include "sim/model/unread_networks.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/near_name.h"
 #include "sim/units/profile_search.h"

@@ -1,4 +1,4 @@
-#include "sim/model/unread_families.h"
+#include "sim/model/unread_networks.h"
 
 #include <gmock/gmock.h>
 
@@ -22,14 +22,14 @@ std::string refusal_of_name(const std::string& name) {
   return "";
 }
 
-TEST(UnreadFamilies, TheReasonIsTold) {
+TEST(UnreadNetworks, TheReasonIsTold) {
   EXPECT_THAT(refusal_of_name("deberta-v2"), AllOf(HasSubstr("disentangled attention"), Not(HasSubstr("did you mean"))));
   EXPECT_THAT(refusal_of_name("mllama_text_model"), HasSubstr("blocks that attend to images"));
   EXPECT_THAT(refusal_of_name("debertha"), Not(HasSubstr("disentangled"))) << "a slip is none of them";
 }
 
 // A row that is read would never be told.
-TEST(UnreadFamilies, NoneIsRead) {
+TEST(UnreadNetworks, NoneIsRead) {
   for (const auto families : all_families())
     for (const Family& family : families) EXPECT_FALSE(why_unread(family.name)) << family.name;
 }

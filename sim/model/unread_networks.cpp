@@ -1,4 +1,4 @@
-#include "sim/model/unread_families.h"
+#include "sim/model/unread_networks.h"
 
 #include <algorithm>
 #include <iterator>
