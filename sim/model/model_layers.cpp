@@ -12,6 +12,7 @@
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
 #include "sim/model/sparse_layers.h"
+#include "sim/model/table_width.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -255,11 +256,6 @@ void add_expert_parameters(ParameterList& parameters, const ModelConfig& config,
   parameters.add_expert_biases("mlp.experts.down", expert_down(config), down);
 }
 
-void add_layer_scale(ParameterList& parameters, const ModelConfig& config, const std::string& half) {
-  if (config.layer_scale)
-    parameters.add_inner_norm(half + ".layer_scale", same_width(OperatorKind::Activation, "layer_scale", config.hidden));
-}
-
 void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& config, const BlockForm& form, double into_residual) {
   if (has_own_norm(config)) parameters.add_norm("mlp.norm");
   if (form.experts) {
@@ -273,7 +269,7 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
   if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
-  add_layer_scale(parameters, config, "mlp");
+  parameters.add_layer_scale("mlp");
   add_layer_input_parameters(parameters, config);
 }
 
@@ -307,31 +303,9 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
   if (config.inner_norms) parameters.add_gate_norm("attention.inner_norm", widths.output, true);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   if (has_norm_behind(config)) parameters.add_norm("attention.norm_behind");
-  add_layer_scale(parameters, config, "attention");
+  parameters.add_layer_scale("attention");
 }
 
-std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
-// Of all that stands beside the token table.
-std::int64_t width_at_table(const ModelConfig& config) { return config.narrow_tables ? table_width(config) : config.hidden; }
-
-// The head of masked language modelling in front of the projection (Devlin et al. 2018).
-Operator transform_of(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "transform", config.hidden, width_at_table(config), TensorSplit::None, config.transform_bias});
-}
-// Beside a narrow table: a norm of its width.
-void add_norm_at_table(ParameterList& parameters, const ModelConfig& config, const char* name, const Operator& op) {
-  if (config.narrow_tables) return parameters.add_layer_norm(name, op);
-  if (op.gathered) return parameters.add_shared_norm(name);
-  parameters.add_norm(name);
-}
-// From the width of the token table to that of the blocks, and back.
-Operator widening(const ModelConfig& config) {
-  Operator op{OperatorKind::Linear, "widening", config.embedding_width, config.hidden, TensorSplit::None, config.narrow_tables};
-  return config.narrow_tables ? op : gathered(op);
-}
-Operator narrowing(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "narrowing", config.hidden, config.embedding_width, TensorSplit::None, false});
-}
 // A convolution whose squares do not overlap is a product; tensor ranks share what it reads. Nobody wants the gradient of an image.
 Operator patches_of(const ModelConfig& config) {
   Operator op{OperatorKind::Linear, "patches", config.patches->width(), config.hidden, TensorSplit::Columns, true};

@@ -58,23 +58,6 @@ const Parameter* find_parameter(const Layer& layer, const std::string& name) {
   return found == layer.parameters.end() ? nullptr : &*found;
 }
 
-// ELECTRA: all of the embedding is as wide as the token table, and the head's product leads back to it. Where both widths are one it is BERT's.
-TEST(EncoderFamilies, NarrowTables) {
-  const ModelConfig config = class_config("electra");
-  EXPECT_EQ(config.embedding_width, 128);
-  const ModelGraph model = make_model_graph(config, {1});
-  for (const char* name : {"embedding.positions.weight", "embedding.types.weight", "embedding.tokens.weight"})
-    EXPECT_EQ(find_parameter(model.layers.front(), name)->columns, 128) << name;
-  EXPECT_EQ(find_parameter(model.layers.front(), "embedding.norm.weight")->rows, 128);
-  EXPECT_EQ(find_parameter(model.layers.front(), "embedding.widening.bias")->rows, 256);
-  EXPECT_EQ(find_parameter(model.layers.back(), "head.transform.weight")->rows, 128);
-  EXPECT_EQ(find_parameter(model.layers.back(), "head.narrowing.weight"), nullptr);
-  const ModelConfig wide = class_config("electra", R"({"embedding_size": 256})");
-  EXPECT_FALSE(wide.narrow_tables);
-  EXPECT_EQ(wide.embedding_width, 0);
-  EXPECT_EQ(model_config_from_json(to_json(wide), "written"), wide);
-}
-
 TEST(EncoderFamilies, PositionsOfProteins) {
   const ModelConfig turned = class_config("esm"), table = class_config("esm", R"({"position_embedding_type": "absolute"})");
   EXPECT_EQ(turned.position, Position::Rotary);
