@@ -111,6 +111,11 @@ Bytes logits_of_piece(const SegmentSizes& size, const ParallelPlan& plan) {
   return Bytes((size.element.value() + kWide) * size.vocabulary * ((tokens_with_loss(plan) + pieces - 1) / pieces));
 }
 
+// What leads from the blocks' rows to the projection; 0: nothing does.
+std::int64_t transformed_width(const ModelConfig& config) {
+  return config.head_transform && !config.narrow_tables ? config.hidden : config.embedding_width;
+}
+
 // One kernel's logits are overwritten; others hold fp32 of the softmax until the backward, which adds its gradients.
 void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPlan& plan) {
   const SoftwareStack& habits = habits_of(plan.cluster);
@@ -134,11 +139,12 @@ void add_head(SegmentMemory& memory, const SegmentSizes& size, const ParallelPla
   if (plan.model.logit_cap > 0 && !habits.keeps_masks)
     memory.backward_temporary += scaled(Bytes(logits), element);  // the worker's slope of the cap
   if (plan.model.head_transform)                                  // what its activation, its norm and the projection read
-    memory.keep({"transform", size.elements(3 * plan.model.hidden) + size.statistic * (2 * size.tokens)});
+    memory.keep({"transform", size.elements(3 * transformed_width(plan.model)) + size.statistic * (2 * size.tokens)});
   const Bytes further = plan.model.predicts_apart() ? Bytes{} : memory.stream;  // else they come as it does
   if (heads > 1) memory.keep({"further inputs", (further + memory.statistics + size.normalized) * (heads - 1)});
-  if (plan.model.embedding_width > 0) memory.keep({"rows as wide as the token table", size.elements(plan.model.embedding_width)});
-  const Bytes transformed = size.elements(plan.model.head_transform ? plan.model.hidden : plan.model.embedding_width);
+  if (plan.model.embedding_width > 0 && !plan.model.narrow_tables)
+    memory.keep({"rows as wide as the token table", size.elements(plan.model.embedding_width)});
+  const Bytes transformed = size.elements(transformed_width(plan.model));
   memory.weight_inputs = size.normalized * heads + transformed;
   memory.output_gradients = size.elements(size.vocabulary * heads) + transformed;
   if (plan.splits_backward()) memory.backward_temporary += transformed * 2;  // beside logits, and what the projection read
@@ -161,6 +167,8 @@ void add_norms(SegmentMemory& memory, const SegmentSizes& size, const ModelConfi
   const bool is_attention = segment.has(OperatorKind::Attention),
              has_head_norms = std::ranges::find(segment.operators, "qk_norm", &Operator::name) != segment.operators.end();
   if (std::ranges::any_of(segment.operators, is_norm_behind)) memory.keep({"what the norm behind read", size.rows + memory.statistics});
+  if (config.layer_scale && (is_attention || segment.name == Operation::Mlp))
+    memory.keep({"what a factor of each channel read", size.rows});
   if (!is_attention || !has_head_norms) return;
   const std::int64_t keys = size.head.made_before ? 0 : config.value_norm ? size.key_value : size.key_value / 2;
   const std::int64_t width = size.query + keys, norms = config.qk_norm == QkNorm::Joint ? 2 : width / size.head.key_width;
@@ -250,7 +258,9 @@ void add_embedding(SegmentMemory& memory, const SegmentSizes& size, const ModelG
   const ModelConfig& config = model.config;
   if (plan.mesh.tensor > 1) memory.backward_temporary = embedding_temporary(model, size, plan);
   memory.keep({"masks", mask_bytes(size, config, plan)});
-  if (config.embedding_norm) memory.keep({"what the norm read", memory.stream + statistics_of_norm(size, config)});
+  const Bytes at_table = config.narrow_tables ? size.elements(config.embedding_width) : memory.stream;
+  if (config.embedding_norm) memory.keep({"what the norm read", at_table + statistics_of_norm(size, config)});
+  if (config.narrow_tables) memory.keep({"what widens the embedding", at_table});
   add_sound(memory, plan);
   if (config.layer_inputs > 0)  // of all blocks, before and behind their norm
     memory.keep({"inputs of blocks", size.element * (size.local_tokens * 2 * config.layer_inputs * config.layers)});

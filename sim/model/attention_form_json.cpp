@@ -1,11 +1,21 @@
 #include "sim/model/attention_form_json.h"
 
+#include <algorithm>
+
 #include "sim/units/json_reader.h"
 
 namespace sim {
 namespace {
 
 constexpr JsonReader::Range kWidth = {1, 1e6};
+
+// GLM-5: "full" has an indexer of its own, others take another layer's choice.
+void judge_indexers(const JsonReader& config) {
+  const Json& types = config.json()["indexer_types"];
+  if (!types.is_array() || std::ranges::any_of(types, [](const Json& type) { return type != "full"; }))
+    config.violate("indexer_types", "names layers without an indexer of their own: indexers that several layers share are not supported",
+                   "plan another network: with an indexer in each layer it would be one, too");
+}
 
 }  // namespace
 
@@ -20,6 +30,7 @@ AttentionForm read_latent_attention(const JsonReader& config) {
   form.qk_rope = config.integer("qk_rope_head_dim", {}, kWidth);
   form.v_dim = config.integer("v_head_dim", {}, kWidth);
   if (!config.has("index_topk")) return form;
+  if (config.has("indexer_types")) judge_indexers(config);
   form.indexer = {.heads = config.integer("index_n_heads", {}, kWidth),
                   .width = config.integer("index_head_dim", {}, kWidth),
                   .topk = config.integer("index_topk", {}, kWidth)};

@@ -45,12 +45,13 @@ std::optional<std::size_t> add_norm(SegmentBuilder& segment, const ModelConfig& 
 
 void add_tail(SegmentBuilder& segment, const ModelConfig& config, Operation name, bool of_experts_alone, bool ends) {
   segment.then(over_tensor(Meeting::Leave, config.hidden, of_experts_alone),
-               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config) || ends});
+               {.name = name, .is_side = true, .feeds_backward = has_norm_behind(config) || config.layer_scale || ends});
 }
 
 void add_residual(SegmentBuilder& segment, const ModelConfig& config, std::int32_t tail, std::optional<std::size_t> norm, bool ends) {
   const Operator behind = same_width(OperatorKind::Norm, "norm_behind", config.hidden);
   if (has_norm_behind(config) && config.norm_place != NormPlace::AfterSum) segment.add(tail, behind);
+  if (config.layer_scale) segment.add(tail, same_width(OperatorKind::Activation, "layer_scale", config.hidden));
   if (config.residual_dropout > 0) segment.add(tail, same_width(OperatorKind::Dropout, "dropout", config.hidden));
   const std::size_t sum = segment.add(kNorm, same_width(OperatorKind::Residual, "residual", config.hidden));
   if (norm) segment.connect({*norm, sum});

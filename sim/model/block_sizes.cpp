@@ -34,6 +34,8 @@ ModelConfig in_block(const ModelConfig& config, std::int64_t block) {
   alike.shared_kv_layers = reads_keys_before(config, block) ? config.layers : 0;
   if (config.sinks_in_windows && !has_window) alike.sinks = false;
   if (config.local_rotary_share > 0 && has_window) alike.rotary_share = config.local_rotary_share;
+  if (config.linear && config.linear->norms_before && block < config.layers && is_linear(config, block))
+    alike.norm_place = NormPlace::Before;
   return alike;
 }
 

@@ -69,9 +69,17 @@ void read_block(const JsonReader& block, ModelConfig& model) {
   model.sizes.push_back(sizes);
 }
 
+// The key of a block: Transformers writes all of them as long as the longest ("05"), and reads any.
+std::string key_of_block(const JsonReader& config, std::int64_t block) {
+  std::string key = std::to_string(block);
+  constexpr std::size_t kLongest = 6;
+  while (!config.has(key) && key.size() < kLongest) key.insert(0, 1, '0');
+  return key;
+}
+
 // Of one block as a file of today has it: what differs there.
 void read_layer_override(const JsonReader& config, std::int64_t block, BlockSizes& sizes) {
-  const std::string key = std::to_string(block);
+  const std::string key = key_of_block(config, block);
   if (!config.has(key)) return;
   const JsonReader one = config.child(key);
   sizes.head_dim = one.integer("head_dim", sizes.head_dim, kDivisor);

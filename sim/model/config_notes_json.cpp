@@ -194,6 +194,22 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "pooler_num_fc_layers",
                                                                  "pooler_size_per_head",
                                                                  "pooler_type",
+                                                                 "layerscale_value",
+                                                                 "apply_layernorm",
+                                                                 "reshape_hidden_states",
+                                                                 "use_mask_token",
+                                                                 "out_features",
+                                                                 "out_indices",
+                                                                 "_out_features",
+                                                                 "_out_indices",
+                                                                 "vocab_list",
+                                                                 "linear_a_log_min",
+                                                                 "linear_a_log_max",
+                                                                 "linear_dt_min",
+                                                                 "linear_dt_max",
+                                                                 "linear_dt_init_floor",
+                                                                 "pooler_output_size",
+                                                                 "pooler_act",
                                                                  "prefix",
                                                                  "pretraining_tp",
                                                                  "problem_type",
@@ -229,6 +245,7 @@ constexpr auto kWithoutEffect = std::to_array<std::string_view>({"_attn_implemen
                                                                  "use_sliding_window",
                                                                  "stage_names",
                                                                  "summary_activation",
+                                                                 "summary_last_dropout",
                                                                  "summary_first_dropout",
                                                                  "summary_proj_to_labels",
                                                                  "summary_type",
@@ -299,6 +316,9 @@ constexpr Meaning kMeanings[] = {
     {"router_jitter_noise", "0", "noise on what the router reads, which is not drawn"},
     {"activation_dropout", "0", "dropout between the products of a feed-forward, which is not drawn"},
     {"attn_temperature_tuning", "false", "scores of far positions are scaled, which costs nothing and is not computed"},
+    {"token_dropout", "false", "masked tokens that are zeros, which cost nothing and are not computed"},
+    {"drop_path_rate", "0", "branches of blocks that are left out at random, which are all computed"},
+    {"linear_allow_neg_eigval", "false", "the range of what scans write, which costs nothing"},
     {"use_mrope", "false", "positions of three axes"},
     {"layerdrop", "0", "layers that are left out at random, which are all computed"},
     {"encoder_layerdrop", "0", "layers that are left out at random, which are all computed"},
@@ -327,8 +347,10 @@ constexpr Meaning kMeanings[] = {
     {"mamba_d_state", "null", "layers of another kind"},
 };
 
-bool is_all_full(const Json& types) {
-  return types.is_array() && std::ranges::all_of(types, [](const Json& type) { return type == "full_attention"; });
+// indexed: of all networks with an indexer, which are read as such.
+bool is_all_full(const Json& types, const Json& config) {
+  const char* const kind = config.contains("index_topk") ? "indexed_attention" : "full_attention";
+  return types.is_array() && std::ranges::all_of(types, [&](const Json& type) { return type == "full_attention" || type == kind; });
 }
 
 bool is_one_value(const Json& list) {
@@ -343,7 +365,7 @@ bool is_of_the_library(std::string_view key) {
 
 bool is_without_effect(const std::string& key, const Json& value, const Json& config) {
   if (key.ends_with("_token_id")) return true;
-  if (key == "layer_types") return is_all_full(value);
+  if (key == "layer_types") return is_all_full(value, config);
   if (key == "attn_type_list") return is_one_value(value) && !value.empty() && value[0] == 1;  // of MiniMax: 0 is linear
   if (key == "cla_share_factor") return config.value("use_cla", Json(false)) == false;
   if (key == "intermediate_size") return config.contains("expand");  // of Mamba, whose class takes the product of that and the width
@@ -398,6 +420,18 @@ Violation taken_of_class(const std::string& key, const Json& model) {
 
 }  // namespace
 
+namespace {
+
+// Transformers 5 ties by what is around the text, and leaves weights apart that it finds apart; older releases tied by the text.
+std::optional<Violation> contradicted_tie(const Json& whole, const ModelConfig& model) {
+  const std::optional<bool> around = tied_around(whole);
+  if (!around || !text_of(whole).contains(kTied) || *around == model.tied_embeddings) return std::nullopt;
+  return Violation{std::string(kTied), fmt::format("is {}, and {} around the text: the text's is taken", model.tied_embeddings, *around),
+                   "say the same in both: embedding and head are one matrix, or two"};
+}
+
+}  // namespace
+
 std::vector<Violation> config_notes_of(const Json& whole) {
   const Json& config = text_of(whole);
   const JsonReader reader(config, "");
@@ -407,6 +441,7 @@ std::vector<Violation> config_notes_of(const Json& whole) {
   const ModelConfig model = read_by_family(reader, *family, within);
   std::vector<Violation> unknown, known;
   if (within) known.push_back({path_of_text(whole).front(), kTextAlone, kByHand});
+  if (const std::optional<Violation> tie = contradicted_tie(whole, model)) known.push_back(*tie);
   const bool is_told_apart = !within && family->name != reader.text("model_type");  // what sees stands beside it in one object
   if (is_told_apart)
     known.push_back({"model_type", fmt::format("is \"{}\", of which the text {}", reader.text("model_type"), kTextAlone), kByHand});

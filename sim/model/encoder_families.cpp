@@ -81,6 +81,21 @@ constexpr Key kNomic[] = {
     share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
     flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
 };
+constexpr Key kElectra[] = {{"embedding_size", Part::TableWidth}};
+constexpr Key kEsm[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    size_key("intermediate_size", &ModelConfig::ffn),
+    size_key("vocab_size", &ModelConfig::vocabulary),
+    {"position_embedding_type", Part::EsmPositions},
+    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+    deviation_key("initializer_range"),
+    share_key("hidden_dropout_prob", &ModelConfig::residual_dropout),
+    share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
+    flag_key("emb_layer_norm_before", &ModelConfig::embedding_norm),
+    flag_key("tie_word_embeddings", &ModelConfig::tied_embeddings),
+};
 constexpr Key kModern[] = {
     size_key("num_hidden_layers", &ModelConfig::layers),
     size_key("hidden_size", &ModelConfig::hidden),
@@ -117,6 +132,26 @@ constexpr Key kVit[] = {
     flag_key("qkv_bias", &ModelConfig::attention_bias),
 };
 
+constexpr Key kDino[] = {
+    size_key("num_hidden_layers", &ModelConfig::layers),
+    size_key("hidden_size", &ModelConfig::hidden),
+    size_key("num_attention_heads", &ModelConfig::heads),
+    {"hidden_act", &ModelConfig::activation},
+    {"mlp_ratio", Part::WidthRatio},
+    {"patch_size", Part::Patches},
+    positive_key("layer_norm_eps", &ModelConfig::norm_epsilon),
+    deviation_key("initializer_range"),
+    share_key("hidden_dropout_prob", &ModelConfig::residual_dropout),
+    share_key("attention_probs_dropout_prob", &ModelConfig::attention_dropout),
+    flag_key("qkv_bias", &ModelConfig::attention_bias),
+};
+constexpr Switch kNoFolding[] = {{"is_folding_model", "false", "a network that folds proteins"},
+                                 {"is_decoder", "false", "a decoder"},
+                                 {"add_cross_attention", "false", "cross-attention"}};
+constexpr Switch kTurnedKeysAlone[] = {{"rotary_value", "false", "values that are turned"},
+                                       {"is_decoder", "false", "a decoder"},
+                                       {"add_cross_attention", "false", "cross-attention"}};
+
 void describe_modern(ModelConfig& config) {
   config.position = Position::Rotary;
   config.max_positions = 8192;
@@ -135,6 +170,17 @@ void describe_vit(ModelConfig& config) {
   config.activation = Activation::Gelu;
   config.norm_epsilon = 1e-12;
   config.bidirectional = config.head_bias = true;
+}
+
+void with_leading(ModelConfig& config, PatchForm form) {
+  describe_vit(config);
+  config.patches = form;
+}
+// What its head reads beside the class's token is the mean of the patches.
+void describe_dino(ModelConfig& config, std::int64_t registers) {
+  with_leading(config, {.patch = registers > 0 ? 16 : 14, .registers = registers, .reads_mean = true});
+  config.norm_epsilon = 1e-6;
+  config.layer_scale = true;
 }
 
 constexpr Family kEncoderFamilies[] = {
@@ -213,7 +259,77 @@ constexpr Family kEncoderFamilies[] = {
            config.window = 64;
          },
      .complete = projection_follows},
+    // As narrow as its token table up to the first block, and behind the head's product again (Clark et al. 2020).
+    {.name = "electra",
+     .keys = kBert,
+     .more = kElectra,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.embedding_width = 128;
+         },
+     .switches = kEncoder,
+     .complete = complete_bert},
+    {.name = "roformer",
+     .keys = kBert,
+     .more = kElectra,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.position = Position::Rotary;
+         },
+     .switches = kTurnedKeysAlone,
+     .complete = complete_bert},
+    {.name = "gte",
+     .keys = kNomic,
+     .describe =
+         [](ModelConfig& config) {
+           describe_bert(config);
+           config.position = Position::Rotary;
+           config.rope_theta = 160000;
+           config.max_positions = 8192;
+           config.gated_mlp = true;
+           config.up_bias = false;
+           config.token_types = 1;
+           config.attention_dropout = 0;
+         },
+     .complete =
+         [](ModelConfig& config) {
+           complete_bert(config);
+           config.ffn_dropout = config.residual_dropout;
+         }},
+    // Proteins (Lin et al. 2023): norms in front.
+    {.name = "esm",
+     .keys = kEsm,
+     .describe =
+         [](ModelConfig& config) {
+           describe_norms_before(config);
+           config.token_types = 0;
+         },
+     .switches = kNoFolding,
+     .complete = complete_bert},
     {.name = "vit", .keys = kVit, .describe = describe_vit, .complete = complete_bert},
+    {.name = "vit_msn",
+     .keys = kVit,
+     .describe =
+         [](ModelConfig& config) {
+           with_leading(config, {});
+           config.norm_epsilon = 1e-6;
+         },
+     .complete = complete_bert},
+    {.name = "deit",
+     .keys = kVit,
+     .describe = [](ModelConfig& config) { with_leading(config, {.leading = 2}); },
+     .complete = complete_bert},
+    {.name = "ijepa",
+     .keys = kVit,
+     .describe = [](ModelConfig& config) { with_leading(config, {.leading = 0}); },
+     .complete = complete_bert},
+    {.name = "dinov2", .keys = kDino, .describe = [](ModelConfig& config) { describe_dino(config, 0); }, .complete = complete_bert},
+    {.name = "dinov2_with_registers",
+     .keys = kDino,
+     .describe = [](ModelConfig& config) { describe_dino(config, 4); },
+     .complete = complete_bert},
 };
 
 }  // namespace

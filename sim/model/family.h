@@ -22,6 +22,8 @@ namespace sim {
 // Sound: Whisper's frames. BaichuanPositions: rotary ones, or slopes where the file names none; beside them whether the class is that of Baichuan 2.
 // HeadsPerLayer, LayerScaling, BlockConfigs: sizes of blocks that are not alike (Laguna, OpenELM, Nemotron-NAS). Gating: of heads or elements. Gemma4: heads of blocks without a window, shared keys, inputs of blocks.
 // AdjustedWidth: LFM2's, of which two thirds are taken, rounded. GateNorm: whether what a scan puts out is normed.
+// TableWidth: ELECTRA's embedding_size. EsmPositions: those that turn, or a table. WidthRatio: a feed-forward in widths of the stream (DINOv2).
+// SaidPositions: none where the file names no base (OLMo Hybrid).
 // BothWays: windows of ModernBERT, which reach to both sides, with bases of their own. BothHalves: Qwen's width, of gate and up together. RopeRatio: ChatGLM's base of positions. CorrectedScores: whether scores choose with a summand (Ling).
 enum class Part : std::uint8_t {
   Rotary,
@@ -49,6 +51,10 @@ enum class Part : std::uint8_t {
   BothHalves,
   RopeRatio,
   CorrectedScores,
+  TableWidth,
+  SaidPositions,
+  EsmPositions,
+  WidthRatio,
   BothWays,
   AdjustedWidth,
   Sound,

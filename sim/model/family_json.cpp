@@ -114,6 +114,12 @@ void read_part(const JsonReader& config, const Family& family, Part part, ModelC
     case Part::RopeRatio: return read_rope_ratio(config, model);
     case Part::BothWays: return read_both_ways(config, model);
     case Part::CorrectedScores: return read_corrected_scores(config, model.experts);
+    case Part::SaidPositions:
+      if (!config.has("rope_parameters") && !config.has("rope_theta") && !config.has("rope_scaling")) model.position = Position::None;
+      return;
+    case Part::TableWidth: return read_table_width(config, model);
+    case Part::EsmPositions: return read_esm_positions(config, model);
+    case Part::WidthRatio: return read_width_ratio(config, model);
     case Part::AdjustedWidth: return read_adjusted_width(config, model);
     case Part::Sound: return read_sound(config, model);
     case Part::BaichuanPositions: return read_baichuan_positions(config, model);
@@ -157,6 +163,12 @@ void write_part(Json& json, const Family& family, Part part, const ModelConfig& 
     case Part::RopeRatio: return write_rope_ratio(json, model);
     case Part::BothWays: return write_both_ways(json, model);
     case Part::CorrectedScores: return write_corrected_scores(json, model.experts);
+    case Part::SaidPositions:
+      if (model.position == Position::None) json.erase("rope_theta");
+      return;
+    case Part::TableWidth: return write_table_width(json, model);
+    case Part::EsmPositions: return write_esm_positions(json, model);
+    case Part::WidthRatio: return write_width_ratio(json, model);
     case Part::AdjustedWidth: return write_adjusted_width(json, model);
     case Part::Sound: return write_sound(json, model);
     case Part::BaichuanPositions: return write_baichuan_positions(json, model);
@@ -212,6 +224,18 @@ void judge_switch(const JsonReader& config, const Switch& one) {
                  "plan another network: with another value it would be one, too");
 }
 
+// Sizes of single blocks, which Transformers takes for any class: where nothing reads them the network would be another one.
+void judge_layer_overrides(const JsonReader& config, const Family& family) {
+  constexpr const char* kOverrides = "per_layer_config";
+  const Json& json = config.json();
+  if (!json.is_object() || !json.contains(kOverrides) || json[kOverrides].empty()) return;
+  bool reads = false;
+  each_key(family, [&](const Key& key) { reads |= key.field == KeyField(Part::Gemma4); });
+  if (!reads)
+    config.violate(kOverrides, "says sizes of single blocks: they are not supported in this family",
+                   "plan another network: with the same sizes in all blocks it would be one, too");
+}
+
 // Of a class whose heads of keys are a number of their own: with other heads its network cannot be built.
 void judge_kv_heads(const JsonReader& config, const Family& family, ModelConfig& model) {
   const std::string key(key_of(family.name, &ModelConfig::kv_heads).value_or("num_key_value_heads"));
@@ -240,6 +264,7 @@ ModelConfig read_by_family(const JsonReader& config, const Family& family, bool 
   });
   if (model.window == 0) model.local_rope_theta = model.local_rotary_share = 0;
   for (const Switch& one : family.switches) judge_switch(config, one);
+  judge_layer_overrides(config, family);
   family.complete(model);
   return model;
 }
@@ -274,6 +299,16 @@ std::vector<std::string> path_of_text(const Json& config) {
   for (const char* key : {"text_config", "llm_config", "language_config"})
     if (holds(config, key) && config[key].contains("model_type")) return {key};
   return {};
+}
+
+std::optional<bool> tied_around(const Json& config) {
+  std::optional<bool> tied;
+  const Json* around = &config;
+  for (const std::string& key : path_of_text(config)) {
+    if (const auto found = around->find(kTied); found != around->end() && found->is_boolean()) tied = found->get<bool>();
+    around = &(*around)[key];
+  }
+  return tied;
 }
 
 }  // namespace sim

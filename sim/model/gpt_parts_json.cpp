@@ -144,4 +144,47 @@ void read_rope_ratio(const JsonReader& config, ModelConfig& model) {
 
 void write_rope_ratio(Json& json, const ModelConfig& model) { json["rope_ratio"] = model.rope_theta / kRopeBase; }
 
+void read_table_width(const JsonReader& config, ModelConfig& model) {
+  const std::int64_t usual = model.embedding_width > 0 ? model.embedding_width : std::max<std::int64_t>(1, model.hidden);
+  const std::int64_t width = config.integer("embedding_size", usual, {1, 1e6});
+  model.narrow_tables = width != model.hidden;
+  model.embedding_width = model.narrow_tables ? width : 0;
+}
+
+void write_table_width(Json& json, const ModelConfig& model) {
+  json["embedding_size"] = model.narrow_tables ? model.embedding_width : model.hidden;
+}
+
+void read_esm_positions(const JsonReader& config, ModelConfig& model) {
+  constexpr std::string_view kKinds[] = {"absolute", "rotary"};
+  constexpr std::int64_t kUsual = 1026, kInFront = 2;
+  const bool turns = config.choice("position_embedding_type", kKinds, 0) == 1;
+  model.position = turns ? Position::Rotary : Position::Learned;
+  model.position_offset = turns ? 0 : kInFront;
+  model.max_positions = config.integer(kTurned, kUsual, {static_cast<double>(model.position_offset) + 1, 1e9}) - model.position_offset;
+  if (turns) model.rope_theta = config.number("rope_theta", kRopeBase, {1e-6, 1e30});
+}
+
+void write_esm_positions(Json& json, const ModelConfig& model) {
+  const bool turns = model.position == Position::Rotary;
+  json["position_embedding_type"] = turns ? "rotary" : "absolute";
+  json[kTurned] = model.max_positions + model.position_offset;
+  if (turns) json["rope_theta"] = model.rope_theta;
+}
+
+void read_width_ratio(const JsonReader& config, ModelConfig& model) {
+  constexpr std::int64_t kEight = 8;
+  model.gated_mlp = config.boolean("use_swiglu_ffn", model.gated_mlp);
+  model.ffn = model.hidden * config.integer("mlp_ratio", 4, {1, 100});
+  if (!model.gated_mlp) return;
+  model.activation = Activation::Silu;
+  model.ffn = (model.ffn * 2 / 3 + kEight - 1) / kEight * kEight;
+}
+
+void write_width_ratio(Json& json, const ModelConfig& model) {
+  const double both = static_cast<double>(model.ffn) * (model.gated_mlp ? 1.5 : 1);
+  json["mlp_ratio"] = std::llround(both / static_cast<double>(std::max<std::int64_t>(1, model.hidden)));
+  json["use_swiglu_ffn"] = model.gated_mlp;
+}
+
 }  // namespace sim

@@ -24,6 +24,16 @@ void write_baichuan_positions(Json& json, const ModelConfig& model);
 void read_adjusted_width(const JsonReader& config, ModelConfig& model);
 void write_adjusted_width(Json& json, const ModelConfig& model);
 
+// ELECTRA: embedding_size, of tokens, positions, types and of what the head's product leads back to.
+void read_table_width(const JsonReader& config, ModelConfig& model);
+void write_table_width(Json& json, const ModelConfig& model);
+// ESM: position_embedding_type, rotary or a table whose rows begin behind that of padding.
+void read_esm_positions(const JsonReader& config, ModelConfig& model);
+void write_esm_positions(Json& json, const ModelConfig& model);
+// DINOv2: mlp_ratio, and two thirds of it where a gate stands beside (use_swiglu_ffn).
+void read_width_ratio(const JsonReader& config, ModelConfig& model);
+void write_width_ratio(Json& json, const ModelConfig& model);
+
 // The base of positions in units of 10000 (ChatGLM).
 void read_rope_ratio(const JsonReader& config, ModelConfig& model);
 void write_rope_ratio(Json& json, const ModelConfig& model);

@@ -7,6 +7,8 @@ namespace {
 
 constexpr Key kQwen3Next[] = {
     flag_key("attention_bias", &ModelConfig::attention_bias, KeyUse::WhenOther), {"", Part::Linear}, {"", Part::Experts}};
+constexpr Key kOlmoHybrid[] = {
+    flag_key("attention_bias", &ModelConfig::attention_bias), {"rope_parameters", Part::SaidPositions}, {"", Part::Linear}};
 constexpr Key kBamba[] = {
     flag_key("attention_bias", &ModelConfig::attention_bias), flag_key("mlp_bias", &ModelConfig::mlp_bias), {"", Part::Linear}};
 constexpr Key kGranite[] = {
@@ -186,6 +188,19 @@ const Family kLinearFamilies[] = {
      .keys = kRouted,
      .more = kQwen3Next,
      .describe = describe_qwen3_next_experts,
+     .complete = projection_follows},
+    // Norms in front of the scans, behind attention; a file without a base of positions has none.
+    {.name = "olmo_hybrid",
+     .keys = llama_keys(),
+     .more = kOlmoHybrid,
+     .describe =
+         [](ModelConfig& config) {
+           describe_llama(config);
+           config.max_positions = 65536;
+           config.qk_norm = QkNorm::Joint;
+           config.norm_place = NormPlace::Behind;
+           config.linear = LinearForm{.rule = LinearRule::GatedDelta, .norms_before = true};
+         },
      .complete = projection_follows},
     {.name = "kimi_linear",
      .keys = llama_keys(),

@@ -41,8 +41,9 @@ struct LinearForm {
   std::int64_t chunk = 64;          // tokens whose products are made at once
   std::int64_t step_rank = 0;       // Selective: by way of how many numbers a token's steps are made
   ScanNorms scan_norms = ScanNorms::None;
-  bool gate_norm = true;  // StateSpace: what the scan puts out is normed beside its gate
-  bool beside = false;    // attention stands beside it, in the same blocks, and reads the same norm (Falcon-H1)
+  bool gate_norm = true;      // StateSpace: what the scan puts out is normed beside its gate
+  bool norms_before = false;  // its blocks have norms in front, wherever those of others stand (OLMo Hybrid)
+  bool beside = false;        // attention stands beside it, in the same blocks, and reads the same norm (Falcon-H1)
   bool biases = false, convolution_bias = false;
   bool is_delta() const { return rule == LinearRule::GatedDelta || rule == LinearRule::ChannelDelta; }
   bool is_of_channels() const { return rule == LinearRule::Selective || rule == LinearRule::ShortConvolution; }

@@ -215,6 +215,7 @@ constexpr LinearNames kLinearNames[] = {
     {"qwen3_next", kDeltaSizes, nullptr, nullptr, nullptr, read_layer_types_of, write_layer_types_of},
     {"qwen3_5_text", kDeltaSizes, nullptr, nullptr, nullptr, read_layer_types_of, write_layer_types_of},
     {"qwen3_5_moe_text", kDeltaSizes, nullptr, nullptr, nullptr, read_layer_types_of, write_layer_types_of},
+    {"olmo_hybrid", kDeltaSizes, nullptr, nullptr, nullptr, read_layer_types_of, write_layer_types_of},
     {"granitemoehybrid", kMambaSizes, "mamba_proj_bias", "mamba_conv_bias", "mamba_expand", read_types_alone, write_layer_types_of},
     {"nemotron_h", kNemotronSizes, "use_bias", "use_conv_bias", nullptr, read_pattern, write_pattern},
     {"mamba2", kMamba2Sizes, "use_bias", "use_conv_bias", nullptr, mixers_alone, nothing_to_write},

@@ -66,6 +66,7 @@ struct ModelConfig {
   bool projection_bias = false;  // of the attention output projection
   bool key_bias = true;          // where the qkv projection has one: of keys, too (else Whisper)
   bool mlp_bias = false;
+  bool up_bias = true;  // where the feed-forward has biases: of its first product, too (else GTE)
   bool tied_embeddings = false;
   double norm_epsilon = 1e-5;
   double rope_theta = 10000.0;
@@ -123,6 +124,7 @@ struct ModelConfig {
   bool parallel_blocks = false;   // the feed-forward reads what attention reads
   double residual_factor = 1;     // of what a block's halves add to the stream
   bool shared_norm = false;       // parallel: one norm for both
+  bool layer_scale = false;       // what a half of a block adds is multiplied by a vector that is trained (Touvron et al. 2021)
   double gate_limit = 0;          // gate and up are clamped to it, and 1 is added to up (gpt-oss)
   std::int64_t layer_inputs = 0;  // width of what each block reads of a token beside the stream, from a table of its own; 0: nothing
   // Embedding and head:
@@ -130,6 +132,7 @@ struct ModelConfig {
   std::int64_t position_offset = 0;   // learned: rows in front of that of the first position
   std::int64_t token_types = 0;
   std::int64_t embedding_width = 0;  // 0: hidden; else matrices lead from it and back to it
+  bool narrow_tables = false;        // positions, types, their norm and the head's transform are as wide as the token table (ELECTRA)
   bool embedding_norm = false;
   double embedding_factor = 1;
   bool head_transform = false;  // a product, an activation and a norm in front of the projection

@@ -6,6 +6,7 @@
 
 #include "sim/model/family_json.h"
 #include "sim/model/model_config.h"
+#include "sim/model/unread_networks.h"
 #include "sim/units/json_reader.h"
 #include "sim/units/near_name.h"
 #include "sim/units/profile_search.h"
@@ -13,7 +14,7 @@
 namespace sim {
 namespace {
 
-// Names of networks are near each other (zamba2, mamba2) that are not: most of those that are not read are spelt rightly.
+// Names of networks are near each other (roc_bert, roberta) that are not: most of those that are not read are spelt rightly.
 std::string remedy_for(const std::string& name, const std::vector<std::string>& names) {
   const std::string otherwise = "give the config.json of a network of the same form";
   const std::string near = near_name_remedy(name, names, otherwise);
@@ -25,6 +26,11 @@ const Family& family_of(const JsonReader& reader) {
   const std::string name = reader.text("model_type");
   reader.finish();
   if (const Family* family = family_of_text(name)) return *family;
+  if (const std::optional<std::string_view> why = why_unread(name)) {
+    reader.violate("model_type", fmt::format("is \"{}\", which has {}: it is not supported", name, *why),
+                   "give the config.json of a network of the same form");
+    reader.finish();
+  }
   std::vector<std::string> names;
   for (const auto families : all_families())
     for (const Family& family : families) names.emplace_back(family.name);
@@ -51,19 +57,6 @@ std::string without_python_numbers(std::string text) {
   return text;
 }
 
-// Whether embedding and head are one, where the text does not say it and what is around it does.
-std::optional<bool> tied_around(const Json& config, const std::vector<std::string>& path) {
-  constexpr const char* kTied = "tie_word_embeddings";
-  if (path.empty() || text_of(config).contains(kTied)) return {};
-  std::optional<bool> tied;
-  const Json* around = &config;
-  for (const std::string& key : path) {
-    if (const auto found = around->find(kTied); found != around->end() && found->is_boolean()) tied = found->get<bool>();
-    around = &(*around)[key];
-  }
-  return tied;
-}
-
 }  // namespace
 
 const Json& text_of(const Json& config) {
@@ -77,7 +70,8 @@ ModelConfig model_config_from_json(const Json& json, const std::string& file) {
   const std::vector<std::string> path = path_of_text(json);
   for (const std::string& key : path) reader = reader.child(key);
   ModelConfig config = read_by_family(reader, family_of(reader), !path.empty());
-  if (const std::optional<bool> tied = tied_around(json, path)) config.tied_embeddings = *tied;
+  const bool says = reader.has(std::string(kTied));
+  if (const std::optional<bool> tied = tied_around(json); tied && !says) config.tied_embeddings = *tied;
   for (const Violation& violation : violations(config)) reader.violate(violation.where, violation.problem, violation.remedy);
   reader.finish();
   return config;

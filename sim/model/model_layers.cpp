@@ -12,6 +12,7 @@
 #include "sim/model/linear_layers.h"
 #include "sim/model/parameter_list.h"
 #include "sim/model/sparse_layers.h"
+#include "sim/model/table_width.h"
 #include "sim/units/at.h"
 
 namespace sim {
@@ -55,7 +56,9 @@ Operator projection_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "projection", attention_widths(config).output, config.hidden, TensorSplit::Columns, config.projection_bias};
 }
 Operator up_of(const ModelConfig& config) {
-  return {OperatorKind::Linear, "up", config.hidden, (config.gated_mlp ? 2 : 1) * config.ffn, TensorSplit::Rows, config.mlp_bias};
+  return {OperatorKind::Linear, "up",
+          config.hidden,        (config.gated_mlp ? 2 : 1) * config.ffn,
+          TensorSplit::Rows,    config.mlp_bias && config.up_bias};
 }
 Operator down_of(const ModelConfig& config) {
   return {OperatorKind::Linear, "down", config.ffn, config.hidden, TensorSplit::Columns, config.mlp_bias};
@@ -266,6 +269,7 @@ void add_feed_forward_parameters(ParameterList& parameters, const ModelConfig& c
     parameters.add_linear("mlp.down", down_of(config), {config.hidden}, into_residual);
   }
   if (has_norm_behind(config) || form.ends_encoder) parameters.add_norm("mlp.norm_behind");
+  parameters.add_layer_scale("mlp");
   add_layer_input_parameters(parameters, config);
 }
 
@@ -299,19 +303,9 @@ void add_attention_parameters(ParameterList& parameters, const ModelConfig& conf
   if (config.inner_norms) parameters.add_gate_norm("attention.inner_norm", widths.output, true);
   parameters.add_linear("attention.projection", projection_of(config), {config.hidden}, into_residual);
   if (has_norm_behind(config)) parameters.add_norm("attention.norm_behind");
+  parameters.add_layer_scale("attention");
 }
 
-// The head of masked language modelling in front of the projection (Devlin et al. 2018).
-Operator transform_of(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "transform", config.hidden, config.hidden, TensorSplit::None, config.transform_bias});
-}
-// From the width of the token table to that of the blocks, and back.
-Operator widening(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "widening", config.embedding_width, config.hidden, TensorSplit::None, false});
-}
-Operator narrowing(const ModelConfig& config) {
-  return gathered({OperatorKind::Linear, "narrowing", config.hidden, config.embedding_width, TensorSplit::None, false});
-}
 // A convolution whose squares do not overlap is a product; tensor ranks share what it reads. Nobody wants the gradient of an image.
 Operator patches_of(const ModelConfig& config) {
   Operator op{OperatorKind::Linear, "patches", config.patches->width(), config.hidden, TensorSplit::Columns, true};
@@ -335,14 +329,13 @@ std::vector<Operator> hearing(const ModelConfig& config) {
   for (Operator& op : all) op.tokens = Tokens::Source, op.unscaled = op.kind == OperatorKind::Linear;
   return all;
 }
-std::int64_t table_width(const ModelConfig& config) { return config.embedding_width > 0 ? config.embedding_width : config.hidden; }
 
 }  // namespace
 
 Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
   constexpr std::int32_t kTable = 0, kTail = 1;  // a part of the vocabulary each; summed, positions are added
   SegmentBuilder segment(Operation::Embedding, {.name = Operation::Embedding}, &config);
-  segment.then(over_tensor(Meeting::Leave, config.hidden), {.name = Operation::EmbeddingPositions, .is_side = true});
+  segment.then(over_tensor(Meeting::Leave, width_at_table(config)), {.name = Operation::EmbeddingPositions, .is_side = true});
   ParameterList parameters(config, "embedding.");
   const std::int64_t width = table_width(config);
   const Tokens target = config.encoder ? Tokens::Target : Tokens::All;
@@ -351,7 +344,8 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     segment.add(kTable, unscaled(patches_of(config)));
     parameters.add_linear("patches", patches_of(config), {config.hidden}, config.initializer_range);
     const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
-    parameters.add_matrix("class.weight", {1}, wide, config.initializer_range);
+    const std::int64_t learned = config.patches->leading + config.patches->registers;
+    if (learned > 0) parameters.add_matrix("class.weight", {learned}, wide, config.initializer_range);
   } else {
     const Operator tokens{OperatorKind::EmbeddingLookup, "tokens", padded_vocabulary, width, TensorSplit::Rows, false};
     segment.add(kTable, of_rows(tokens, hears ? Tokens::Target : Tokens::All));
@@ -359,11 +353,12 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     parameters.add_matrix("tokens.weight", {padded_vocabulary}, table, config.initializer_range);
   }
   const auto whole_table = [&](const char* name, std::int64_t rows, Tokens tokens = Tokens::All) {
-    segment.add(kTail, of_rows({OperatorKind::EmbeddingLookup, name, rows, config.hidden, TensorSplit::None, false}, tokens));
-    const Operator wide{OperatorKind::EmbeddingLookup, "table", config.hidden, config.hidden, TensorSplit::None, false};
+    const std::int64_t wide_as = width_at_table(config);
+    segment.add(kTail, of_rows({OperatorKind::EmbeddingLookup, name, rows, wide_as, TensorSplit::None, false}, tokens));
+    const Operator wide{OperatorKind::EmbeddingLookup, "table", wide_as, wide_as, TensorSplit::None, false};
     parameters.add_matrix(std::string(name) + ".weight", {rows}, wide, config.initializer_range);
   };
-  if (config.embedding_width > 0) {
+  if (config.embedding_width > 0 && !config.narrow_tables) {
     segment.add(kTable, unscaled(widening(config)));
     parameters.add_whole("widening", widening(config), config.initializer_range);
   }
@@ -372,7 +367,7 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
     if (op.kind == OperatorKind::Linear) parameters.add_linear(op.name, op, {config.hidden}, config.initializer_range);
   }
   if (config.position == Position::Learned) {
-    const std::int64_t rows = config.max_positions + config.position_offset;
+    const std::int64_t rows = config.patches ? config.patches->placed() : config.max_positions + config.position_offset;
     if (config.encoder && !hears) whole_table("source_positions", rows, Tokens::Source);
     whole_table("positions", rows, target);
   }
@@ -382,8 +377,13 @@ Layer embedding_layer(const ModelConfig& config, std::int64_t padded_vocabulary)
       segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "source_norm", config.hidden), Tokens::Source));
       parameters.add_norm("source_norm");
     }
-    segment.add(kTail, of_rows(same_width(OperatorKind::Norm, "norm", config.hidden), target));
-    parameters.add_norm("norm");
+    const Operator norm = same_width(OperatorKind::Norm, "norm", width_at_table(config));
+    segment.add(kTail, of_rows(norm, target));
+    add_norm_at_table(parameters, config, "norm", norm);
+  }
+  if (config.narrow_tables) {
+    segment.add(kTail, unscaled(widening(config)));
+    parameters.add_linear("widening", widening(config), {config.hidden}, config.initializer_range);
   }
   for (const Operator& op : inputs_of_layers(config)) segment.add(kTail, op);
   add_parameters_of_inputs(parameters, config);
@@ -465,18 +465,20 @@ Layer head_layer(const ModelConfig& config, std::int64_t padded_vocabulary) {
     for (std::int64_t at = 0; at < times; ++at) segment.add(kNorm, same_width(OperatorKind::Norm, "norm", config.hidden));
     parameters.add_norm("norm");
   }
-  if (config.embedding_width > 0) {
+  if (config.embedding_width > 0 && !config.narrow_tables) {
     segment.add(kCore, unscaled(narrowing(config)));
     parameters.add_whole("narrowing", narrowing(config), config.initializer_range);
   }
   if (config.head_transform) {
     segment.add(kCore, unscaled(transform_of(config)));
-    segment.add(kCore, gathered(same_width(OperatorKind::Activation, "transform_activation", config.hidden)));
-    segment.add(kCore, gathered(same_width(OperatorKind::Norm, "transform_norm", config.hidden)));
+    const Operator norm = gathered(same_width(OperatorKind::Norm, "transform_norm", width_at_table(config)));
+    segment.add(kCore, gathered(same_width(OperatorKind::Activation, "transform_activation", width_at_table(config))));
+    segment.add(kCore, norm);
     parameters.add_whole("transform", transform_of(config), config.initializer_range);
-    parameters.add_shared_norm("transform_norm");
+    add_norm_at_table(parameters, config, "transform_norm", norm);
   }
-  Operator projection{OperatorKind::Linear, "projection", table_width(config), padded_vocabulary, TensorSplit::Rows, config.head_bias};
+  const std::int64_t read = table_width(config) * (config.patches && config.patches->reads_mean ? 2 : 1);
+  Operator projection{OperatorKind::Linear, "projection", read, padded_vocabulary, TensorSplit::Rows, config.head_bias};
   projection.scales_rows = config.normed_head;
   Operator loss{OperatorKind::CrossEntropy, "cross_entropy", padded_vocabulary, 1, TensorSplit::Rows, false};
   loss.spans = 3;

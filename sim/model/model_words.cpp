@@ -8,6 +8,9 @@ ExpertForm experts_of_model(const ModelConfig& config) { return config.experts.v
 constexpr ModelWord kWords[] = {
     {"window", "attention to a window of positions", [](const ModelConfig& c) { return c.window > 0; }},
     {"linear", "linear attention", [](const ModelConfig& c) { return c.linear.has_value(); }},
+    {"layer_scale", "a trained factor of each channel that blocks add", [](const ModelConfig& c) { return c.layer_scale; }},
+    {"up_bias", "a bias of a feed-forward's last product alone", [](const ModelConfig& c) { return c.mlp_bias && !c.up_bias; }},
+    {"narrow_tables", "an embedding as wide as the token table", [](const ModelConfig& c) { return c.narrow_tables; }},
     {"indexer", "attention to tokens that an indexer chooses", [](const ModelConfig& c) { return c.attention.is_sparse(); }},
     {"attention_gate", "a gate behind attention", [](const ModelConfig& c) { return c.attention_gate; }},
     {"inner_norms", "norms in front of a block's last products", [](const ModelConfig& c) { return c.inner_norms; }},

@@ -102,6 +102,9 @@ class ParameterList {
     add_vector(name + ".weight", {width}, is_cut ? TensorSplit::Rows : TensorSplit::None, InitialValue::Ones);
     list_.back().partial_gradient = !is_cut;
   }
+  void add_layer_scale(const std::string& half) {
+    if (config_.layer_scale) add_vector(half + ".layer_scale.weight", {config_.hidden}, TensorSplit::None, InitialValue::Ones);
+  }
   void add_padded_bias(const std::string& name, std::int64_t rows) { add_vector(name, {rows}, TensorSplit::Rows, InitialValue::Zeros); }
   void add_per_head(const std::string& name, std::int64_t heads) { add_vector(name, {heads}, TensorSplit::Rows, InitialValue::Zeros); }
   void add_table_of_heads(const std::string& name, std::int64_t columns) {

@@ -123,7 +123,8 @@ void check_patches(const ParallelPlan& plan, Rules& rules) {
   if (!plan.model.patches) return;
   const std::int64_t tokens = plan.model.patches->tokens();
   rules.must(plan.workload.sequence == tokens, "/workload/sequence",
-             fmt::format("is {}, and an image has {} tokens: its patches, and one in front", plan.workload.sequence, tokens),
+             fmt::format("is {}, and an image has {} tokens: its patches, and {} in front", plan.workload.sequence, tokens,
+                         plan.model.patches->leading + plan.model.patches->registers),
              fmt::format("use sequence {}", tokens));
   rules.must(plan.model.patches->width() % plan.mesh.tensor == 0, "/mesh/tensor",
              fmt::format("{} numbers of a patch are not divisible by tensor degree {}", plan.model.patches->width(), plan.mesh.tensor),

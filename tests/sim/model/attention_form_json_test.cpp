@@ -59,6 +59,11 @@ TEST(AttentionFormJson, AnIndexerIsReadAndWritten) {
   EXPECT_EQ(config.attention.indexer, (Indexer{.heads = 2, .width = 16, .topk = 4}));
   EXPECT_EQ(model_config_from_json(to_json(config), "plan.json"), config);
   EXPECT_FALSE(to_json(model_config_from_json(dense_deepseek(), "config.json")).contains("index_topk"));
+  json["indexer_types"] = {"full", "full"};
+  EXPECT_EQ(model_config_from_json(json, "config.json"), config);
+  json["indexer_types"] = {"full", "shared"};
+  EXPECT_THAT(refusal(json), HasSubstr("indexers that several layers share"));
+  json.erase("indexer_types");
   json["q_lora_rank"] = nullptr;
   json.erase("index_n_heads");
   EXPECT_THAT(refusal(json), AllOf(HasSubstr("index_n_heads: is missing"), HasSubstr("the indexer reads those narrow queries")));

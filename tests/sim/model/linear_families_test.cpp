@@ -1,5 +1,7 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "class_configs.h"
 #include "sim/model/family.h"
 #include "sim/model/model_graph.h"
@@ -69,6 +71,23 @@ TEST(LinearFamilies, ClassesAreAsLargeAsTheCardsOfTheirPublishersSay) {
     const auto count = static_cast<double>(num_parameters(make_model_graph(class_config(family, sizes), {1})));
     EXPECT_NEAR(count / 1e9 / billions, 1, 0.01) << family;
   }
+}
+
+// OLMo Hybrid: norms in front of scans, behind attention.
+TEST(LinearFamilies, NormsStandByTheKindOfBlock) {
+  const ModelConfig config = class_config("olmo_hybrid");
+  const ModelGraph model = make_model_graph(config, {1});
+  const auto has = [&](std::int32_t layer, const char* name) {
+    return std::ranges::find(model.layer(LayerIndex(layer)).segments.front().operators, name, &Operator::name) !=
+           model.layer(LayerIndex(layer)).segments.front().operators.end();
+  };
+  EXPECT_TRUE(has(1, "norm"));
+  EXPECT_FALSE(has(1, "norm_behind"));
+  EXPECT_FALSE(has(4, "norm"));
+  EXPECT_TRUE(has(4, "norm_behind"));
+  const ModelConfig unturned = class_config("olmo_hybrid", R"({"rope_parameters": null})");
+  EXPECT_EQ(unturned.position, Position::None);
+  EXPECT_EQ(model_config_from_json(to_json(unturned), "written"), unturned);
 }
 
 }  // namespace

@@ -189,7 +189,15 @@ TEST(ModelConfigJson, WhatIsAroundTheTextMayTieItsHead) {
   EXPECT_TRUE(is_tied({{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", true}}));
   EXPECT_TRUE(is_tied({{"model_type", "a"}, {"thinker_config", {{"tie_word_embeddings", true}, {"text_config", text}}}}));
   text["tie_word_embeddings"] = false;
-  EXPECT_FALSE(is_tied({{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", true}}));
+  const Json contradicted = {{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", true}};
+  EXPECT_FALSE(is_tied(contradicted));
+  const auto tells = [](const Json& whole) {
+    const std::vector<Violation> notes = config_notes_of(whole);
+    return std::ranges::find(notes, "tie_word_embeddings", &Violation::where) != notes.end();
+  };
+  EXPECT_TRUE(tells(contradicted));
+  EXPECT_FALSE(tells({{"model_type", "a"}, {"text_config", text}, {"tie_word_embeddings", false}}));
+  EXPECT_FALSE(tells({{"model_type", "a"}, {"text_config", text}}));
 }
 
 // Qwen2-VL and Qwen2.5-VL as published: one object holds the text and, beside it, what sees.
@@ -212,7 +220,7 @@ TEST(ModelConfigJson, TextAndSightInOneObjectAreReadAsTheText) {
 TEST(ModelConfigJson, ANearNameIsSaidToBeAnotherNetwork) {
   EXPECT_THAT(
       [] {
-        model_config_from_json({{"model_type", "zamba2"}}, "file");
+        model_config_from_json({{"model_type", "roc_bert"}}, "file");
       },
       testing::ThrowsMessage<InputError>(HasSubstr("If the name is right, that is another network")));
 }

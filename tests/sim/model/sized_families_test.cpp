@@ -50,6 +50,19 @@ TEST(SizedFamilies, BlocksThatSeeAllHaveWiderHeads) {
   EXPECT_EQ(sizes_of(older, 5).kv_heads, 2);
 }
 
+// Of ten blocks and more Transformers writes "05".
+TEST(SizedFamilies, KeysOfBlocksAreNumbers) {
+  const ModelConfig plain = class_config("gemma4_text", R"({"per_layer_config": {"2": {"head_dim": 512}, "5": {"head_dim": 512}}})");
+  EXPECT_EQ(class_config("gemma4_text", R"({"per_layer_config": {"02": {"head_dim": 512}, "05": {"head_dim": 512}}})"), plain);
+  EXPECT_EQ(sizes_of(plain, 5).head_dim, 512);
+}
+
+// Where no reader takes them, the network would be another one.
+TEST(SizedFamilies, SizesOfSingleBlocksAreNotPassedBy) {
+  EXPECT_THROW(class_config("arcee", R"({"per_layer_config": {"3": {"intermediate_size": 64}}})"), InputError);
+  EXPECT_EQ(class_config("arcee", R"({"per_layer_config": {}})"), class_config("arcee"));
+}
+
 TEST(SizedFamilies, LastBlocksReadKeysOfOthers) {
   const ModelConfig small = class_config("gemma4_text");
   EXPECT_FALSE(reads_keys_before(small, 5));

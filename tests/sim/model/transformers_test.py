@@ -39,10 +39,14 @@ OTHER = {
     "nemotron": {"num_key_value_heads": 8},
     "emu3_text_model": {"vocab_size": 184622, "intermediate_size": 14336, "num_key_value_heads": 8, "max_position_embeddings": 9216, "rms_norm_eps": 1e-5,
                         "rope_parameters": {"rope_theta": 1000000.0, "rope_type": "default"}},
+    "esm": {"vocab_size": 33, "pad_token_id": 1, "mask_token_id": 32, "position_embedding_type": "rotary", "emb_layer_norm_before": False, "token_dropout": True},
+    "olmo_hybrid": {"num_key_value_heads": 30},
+    "dinov2": {"use_swiglu_ffn": True}, "dinov2_with_registers": {"num_register_tokens": 4},
     "minicpm": {"scale_emb": 12, "scale_depth": 1.4, "dim_model_base": 256},
 }
 BUILT_AS = {"phi4_multimodal": "phi3", "minicpm": "llama", "emu3_text_model": "llama", "glm4v_text": "glm4", "glm_ocr_text": "glm4", "hunyuan_vl_text": "hunyuan_v1_dense", "paddleocr_vl_text": "ernie4_5", "granite_docling_text": "granite", "glm4v_moe_text": "glm4_moe",
             "qwen3_omni_moe_text": "qwen3_moe", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2", "qwen2_5_omni_text": "qwen2", "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe"}
+UNUSED = ("mask_token", "contact_head.regression.weight", "contact_head.regression.bias")  # by the network that is trained here: no gradient reaches them
 NO_GRADIENT = ("e_score_correction_bias", "expert_bias")   # of routers: no parameter of ours
 
 try:
@@ -72,9 +76,23 @@ def count(config, architecture=""):
     pairs = transformers.AutoModelForSpeechSeq2Seq if config.model_type == "whisper" else transformers.AutoModelForSeq2SeqLM
     build = pairs if config.is_encoder_decoder else heads.get(architecture.rpartition("For")[2], transformers.AutoModelForCausalLM)
     with torch.device("meta"):
-        model = build.from_config(config)
+        model = class_of_images(config.model_type)(config) if architecture == "ForImageClassification" else build.from_config(config)
     model.tie_weights()
-    return sum(parameter.numel() for name, parameter in model.named_parameters() if parameter.requires_grad and not name.endswith(NO_GRADIENT) and not is_of_sines(config, name))
+    return sum(parameter.numel() for name, parameter in model.named_parameters() if parameter.requires_grad and not name.endswith(NO_GRADIENT + UNUSED) and not is_of_sines(config, name))
+
+
+def class_of_images(kind):
+    """Without a teacher's head (DeiT has both)."""
+    names = transformers.models.auto.modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES[kind]
+    return getattr(transformers, names if isinstance(names, str) else names[0])
+
+
+def task_of(kind):
+    auto = transformers.models.auto.modeling_auto
+    if kind in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and kind not in ("llama", "qwen2", "qwen3", "qwen3_moe"):
+        return "ForMaskedLM"
+    sees = kind in auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES and kind not in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES
+    return "ForImageClassification" if sees else ""
 
 
 def is_of_sines(config, name):
@@ -91,8 +109,9 @@ def of_class(family):
     config = transformers.AutoConfig.for_model(kind, **{layers: LAYERS}, **few, **other)
     library = set(transformers.PretrainedConfig().to_dict())
     own = {key: value for key, value in config.to_dict().items() if key not in library and value is not None and not key.endswith("_token_id") and "Infinity" not in json.dumps(value)}
-    is_masked = kind in transformers.models.auto.modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and kind not in ("llama", "qwen2", "qwen3", "qwen3_moe")
-    return {"parameters": count(config, "ForMaskedLM" if is_masked else ""), "config": {"model_type": family, "tie_word_embeddings": config.tie_word_embeddings, **own}}
+    task = task_of(kind)
+    said = {"num_labels": config.num_labels} if task == "ForImageClassification" else {"tie_word_embeddings": config.tie_word_embeddings}
+    return {"parameters": count(config, task), "config": {"model_type": family, **said, **own}}
 
 
 def of_sized(c):
