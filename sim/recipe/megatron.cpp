@@ -334,15 +334,6 @@ void doubt_precision(Draft& draft) {
                            "add --bf16 or --fp16, if that file does"});
 }
 
-// Of a precision-aware optimizer. Moments are fp32 beside them unless they are said; a plan's fp16 beside weights in fp16 would be these themselves.
-void settle_masters(Draft& draft) {
-  PrecisionPolicy& policy = draft.plan.workload.precision;
-  if (!has_name("fp16 float16", leaf_of(text_of(draft, "main-params-dtype", "fp32"))) || !is_sixteen_bit(policy.compute())) return;
-  if (policy.compute() == Precision::Fp16)
-    return draft.lost.push_back({"main-params-dtype", "keeps masters in fp16 beside weights in fp16; the plan's are fp32", "mind memory"});
-  policy = policy.with(Numbers::Masters, Precision::Fp16).with(Numbers::Moments, Precision::Fp32);
-}
-
 // Both of a precision-aware optimizer's moments, in the types that a plan has: "bf16", "torch.bfloat16".
 void settle_moments(Draft& draft) {
   const std::string types[] = {text_of(draft, "exp-avg-dtype", "fp32"), text_of(draft, "exp-avg-sq-dtype", "fp32")};

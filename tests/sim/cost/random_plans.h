@@ -204,6 +204,7 @@ class PlanGenerator {
     if (policy.compute() == Precision::Fp32 && wide.workload.precision.of(WideKind::Routers) == Precision::Fp32) return plan;
     if (policy.compute() != Precision::Fp32 && drawn / 16 % 2 > 0) {  // norms, too, where nothing forbids it
       ParallelPlan norms = violations(wide).empty() ? wide : plan;
+      if (!norms.model.adapters) norms.model.frozen = norms.model.frozen.with(FrozenPart::Norms);
       norms.workload.precision = norms.workload.precision.with(WideKind::Norms, Precision::Fp32);
       if (violations(norms).empty()) return norms;
     }

@@ -176,6 +176,14 @@ TEST(ResidentMemory, NormsInFp32AreTwiceAsWide) {
   EXPECT_EQ(wide_in_buckets - narrow_in_buckets, Bytes(2 * norms)) << "and their padding as before";
 }
 
+TEST(ResidentMemory, DrawnPlansHaveNormsInFp32) {
+  testing::PlanGenerator generator(3);
+  std::int32_t found = 0;
+  for (std::int32_t at = 0; at < 200; ++at)
+    if (generator.next_with_surroundings(DeviceKind::Gpu).workload.precision.of(WideKind::Norms)) ++found;
+  EXPECT_GE(found, 2);
+}
+
 TEST(ResidentMemory, SgdKeepsOneMoment) {
   EXPECT_EQ(resident(0, Precision::Fp32, OptimizerKind::Sgd), Bytes(12 * kElements));
   EXPECT_EQ(resident(0, Precision::Bf16, OptimizerKind::Sgd), Bytes(12 * kElements));
