@@ -188,6 +188,18 @@ void pass_norm_behind(SegmentMemory& memory, const SegmentSizes& size, const Seg
   memory.backward_temporary = std::max(of_norm, memory.backward_temporary - size.rows - memory.statistics);
 }
 
+// What a wide norm puts out stands beside what is cast of it, and its gradient beside what was cast to it: of the widest norm.
+void add_wide_norms(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
+  if (!plan.workload.precision.of(WideKind::Norms)) return;
+  for (const Operator& op : segment.operators) {
+    if (op.kind != OperatorKind::Norm) continue;
+    const std::int64_t width = op.outputs / (op.split == TensorSplit::None ? 1 : plan.mesh.tensor);
+    const Bytes wide = plan.bytes_of_norms() * ((op.gathered ? size.tokens : size.local_tokens) * op.copies * width);
+    memory.forward_temporary = std::max(memory.forward_temporary, wide);
+    memory.backward_temporary = std::max(memory.backward_temporary, wide);
+  }
+}
+
 // In front of a last product, what it read; of a head whose rows are normed, those rows.
 void add_norms_of_products(SegmentMemory& memory, const SegmentSizes& size, const SegmentGraph& segment, const ParallelPlan& plan) {
   for (const Operator& op : segment.operators) {
@@ -309,6 +321,7 @@ SegmentMemory segment_memory(const ModelGraph& model, const ParallelPlan& plan, 
   add_normalized(memory, size, plan, segment);
   is_head ? add_head(memory, size, plan) : add_core(memory, size, plan, segment);
   add_norms_of_products(memory, size, segment, plan);
+  add_wide_norms(memory, size, segment, plan);
   add_rows(memory, size, plan, segment);
   pass_norm_behind(memory, size, segment, plan);
   // Gradients kept wider than the products: the largest weight's product stands beside its sum.

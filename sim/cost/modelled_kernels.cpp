@@ -6,6 +6,7 @@
 #include "sim/clock/expert_load.h"
 #include "sim/clock/link_clock.h"
 #include "sim/clock/spread.h"
+#include "sim/cost/cast_kernels.h"
 #include "sim/cost/gradient_lifetime.h"
 #include "sim/cost/resident_memory.h"
 #include "sim/model/segment.h"
@@ -30,13 +31,6 @@ NumberFormat format_of(const ParallelPlan& plan) {
 }
 
 constexpr double kCastOfMaster = 4 + 2;  // bytes, read and written: a weight to 16 bit, its gradient to fp32
-
-// Where FSDP has cast weights, or adapters alone are trained, the stream is in 16 bit. What a compiler leaves of the casts is not known.
-bool is_autocast(const ParallelPlan& plan) {
-  const PrecisionPolicy& precision = plan.workload.precision;
-  return plan.cluster.software.autocast && !plan.cluster.software.compiled && is_sixteen_bit(precision.compute()) &&
-         precision.has_masters() && plan.zero_stage < 3 && !plan.model.adapters;
-}
 
 // Weights that stay whole are cast once a step by programs that keep what they cast; those gathered in 8 bit were cast as shards, and
 // frozen ones that are kept so when they were loaded.

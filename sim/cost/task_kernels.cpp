@@ -308,6 +308,7 @@ void Writer::whole_forward(const Operator& op) {
   if (is_of_maps(op)) return add_all(map_forward(op, plan_));
   const LocalShape at = local(op);
   add_all(beside_stream(op, at.tokens * op.outputs, plan_, Pass::Forward));
+  add_all(beside_norm(op, at.tokens * at.outputs, plan_));
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return add(Kernel::EmbeddingForward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return add(Kernel::NormForward, {at.tokens, at.outputs});
@@ -386,6 +387,7 @@ void Writer::backward(const Operator& op, const Parts& parts) {
   if (is_of_maps(op)) return add_all(map_backward(op, plan_, halves_of(op, parts)));
   const LocalShape at = local(op);
   add_all(beside_stream(op, at.tokens * op.outputs, plan_, Pass::Backward));
+  add_all(beside_norm(op, at.tokens * at.outputs, plan_));
   switch (op.kind) {
     case OperatorKind::EmbeddingLookup: return op.frozen ? void() : add(Kernel::EmbeddingBackward, {at.tokens, at.outputs});
     case OperatorKind::Norm: return ends_here(op) ? void() : add(Kernel::NormBackward, {at.tokens, at.outputs});

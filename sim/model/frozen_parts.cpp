@@ -35,9 +35,6 @@ void read_first(const std::string& text, FrozenParts& frozen, std::vector<Violat
   if (!first) violations.push_back({"first " + text, "is no number of blocks", "use one like first 8"});
 }
 
-// By its name in the model: "layers.3.attention.norm.weight".
-bool is_norm(std::string_view name) { return name.find("norm") != std::string_view::npos; }
-
 bool holds(const FrozenParts& frozen, const ModelGraph& model, LayerIndex layer, bool of_attention) {
   if (layer == LayerIndex(0)) return frozen.has(Embedding) || frozen.first > 0;
   if (layer == model.head()) return frozen.has(Head);
@@ -47,7 +44,7 @@ bool holds(const FrozenParts& frozen, const ModelGraph& model, LayerIndex layer,
 void freeze_layer(Layer& layer, const FrozenParts& frozen, const ModelGraph& model, LayerIndex index) {
   for (Parameter& parameter : layer.parameters) {
     const bool of_attention = parameter.name.find(".attention.") != std::string::npos;
-    parameter.frozen = holds(frozen, model, index, of_attention) || (frozen.has(Norms) && is_norm(parameter.name));
+    parameter.frozen = holds(frozen, model, index, of_attention) || (frozen.has(Norms) && parameter.norm);
   }
   const bool reads_frozen_table = index == model.head() && model.config.tied_embeddings && model.layers.front().parameters.front().frozen;
   for (SegmentGraph& segment : layer.segments)

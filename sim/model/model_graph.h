@@ -41,6 +41,7 @@ struct Parameter {
   bool weight_decay = true;  // false: vectors (norms, biases)
   bool frozen = false;       // has no gradient
   bool unscaled = false;     // its products stay in 16 bit where others are scaled, as the policy of precision says
+  bool norm = false;         // a norm's weight or bias
   bool expert = false;       // rows of all experts: cut among the ranks of an expert group, too
   bool partial_gradient =
       false;  // None: stands between cut operators, or routes tokens to them, so that each tensor rank has a part of its gradient

@@ -113,7 +113,10 @@ class ParameterList {
         {prefix_ + name + ".weight", heads, columns, TensorSplit::Rows, {heads}, InitialValue::Normal, config_.initializer_range, true});
   }
   std::vector<Parameter> finish() && {
-    for (Parameter& parameter : list_) parameter.frozen = config_.adapters.has_value();
+    for (Parameter& parameter : list_) {
+      parameter.frozen = config_.adapters.has_value();
+      parameter.norm = parameter.name.find("norm") != std::string::npos;
+    }
     return std::move(list_);
   }
 

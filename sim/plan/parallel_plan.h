@@ -280,6 +280,10 @@ struct ParallelPlan {
     const PrecisionPolicy& policy = workload.precision;
     return bytes_per_element(policy.of(WideKind::Stream).value_or(policy.of(Numbers::Activations)));
   }
+  Bytes bytes_of_norms() const {  // of their weights, and of what they put out
+    const PrecisionPolicy& policy = workload.precision;
+    return bytes_per_element(policy.of(WideKind::Norms).value_or(policy.of(Numbers::Weights)));
+  }
   PrecisionPolicy precision_of(LayerIndex layer) const { return is_full(layer) ? PrecisionPolicy(Precision::Fp32) : workload.precision; }
   Bytes bytes(Numbers what, LayerIndex layer) const { return is_full(layer) ? bytes_per_element(Precision::Fp32) : bytes(what); }
   LayerIndex head() const { return LayerIndex(static_cast<std::int32_t>(model.inner_layers()) + 1); }

@@ -126,7 +126,7 @@ constexpr FieldAccess kPrecision{
         "behind it what is kept otherwise: gradients=fp32 wire=bf16 moments=bf16; encoded on the wire: "
         "wire=fp8, int8, int4 or powersgd:4, gathers=int8; units in full precision: embedding=fp32 head=fp32 blocks:0-1,30=fp32; without "
         "scales: blocks:0,31=bf16 products:attention,keys,mlp,experts=bf16 (some of them), with them head=fp8; wider than their blocks: "
-        "stream=fp32 routers=fp64"};
+        "stream=fp32 routers=fp64 norms=fp32"};
 constexpr FieldAccess kRecomputeScope{.kind = FieldKind::Text,
                                       .get = [](const Plan& plan) -> FieldValue { return to_text(plan.recompute_scope); },
                                       .set = set_recompute_scope,

@@ -14,6 +14,7 @@
 //   "fp8:mx products:attention,experts=bf16"  nor have products of these parts of a block (product_part.h)
 //   "fp8:rowwise head=fp8"            the head's product has scales, too
 //   "bf16 stream=fp32 routers=fp64"   numbers of a kind, in every block, in a wider type
+//   "bf16 norms=fp32"                 weights of norms, and what norms put out, which products cast
 //   "fp8:tensorwise gathers=fp8"      what of them is gathered from shards is cast before; "fp4:nvfp4": in 4 bit
 //
 // What is not stated follows: weights and activations the products, gradients the weights, the wire the gradients; masters of 16-bit weights are fp32,
@@ -53,9 +54,10 @@ inline constexpr std::size_t kNumEndUnits = 2;
 // Kinds of numbers that may be wider than the blocks that they stand in.
 //   stream   what blocks add to, from the embedding to the head: what reads it casts it first, and keeps that
 //   routers  products that score experts, and scores: what they read is cast there, and kept as it came
-enum class WideKind : std::uint8_t { Stream, Routers };
-inline constexpr std::string_view kWideKindNames[] = {"stream", "routers"};
-inline constexpr std::size_t kNumWideKinds = 2;
+//   norms    their weights, and so what they put out: what reads it casts it first, and keeps that
+enum class WideKind : std::uint8_t { Stream, Routers, Norms };
+inline constexpr std::string_view kWideKindNames[] = {"stream", "routers", "norms"};
+inline constexpr std::size_t kNumWideKinds = 3;
 
 class PrecisionPolicy {
  public:

@@ -243,6 +243,8 @@ constexpr std::array kRunnable = std::to_array<Limit>({
      "the worker adds to the stream in the type of its blocks", "leave stream= out"},
     {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.of(WideKind::Routers).has_value(); },
      "the worker multiplies routers in the type of their blocks, and scores in fp32", "leave routers= out"},
+    {"/workload/precision", [](const ParallelPlan& p) { return p.workload.precision.of(WideKind::Norms).has_value(); },
+     "the worker keeps norms in the type of their blocks", "leave norms= out"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.gathers_scaled(); },
      "the worker gathers weights as it keeps them", "leave gathers=fp8 out"},
     {"/workload/precision", [](const ParallelPlan& p) { return scales_of(p) && p.workload.precision.compute() == Precision::Fp16; },

@@ -334,6 +334,26 @@ void check_wide_stream(const ParallelPlan& plan, Rules& rules) {
         "leave stream= out, or use 1f1b");
 }
 
+// Norms whose weights are wider than the products that read what they put out. Of trained ones gradients would be of another type than those beside them.
+void check_wide_norms(const ParallelPlan& plan, Rules& rules) {
+  const PrecisionPolicy& policy = plan.workload.precision;
+  const auto norms = policy.of(WideKind::Norms);
+  const auto needs = [&](bool holds, const char* problem, const char* remedy) {
+    rules.must(!norms || holds, "/workload/precision", problem, remedy);
+  };
+  const ModelConfig& model = plan.model;
+  needs(norms == Precision::Fp32 && plan.bytes(Numbers::Activations) == Bytes(2) && plan.bytes(Numbers::Weights) == Bytes(2),
+        "has norms in fp64, or beside blocks that are no narrower than they are", "use norms=fp32 beside bf16 or fp16");
+  needs(model.adapters || model.frozen.has(FrozenPart::Norms), "has norms in fp32 that are trained: buckets of gradients have one type",
+        "train adapters, freeze norms, or leave norms= out");
+  needs(plan.zero_stage < 3 && !plan.offload_parameters, "has norms in fp32, and units are gathered, or brought from the host, in one type",
+        "use zero stage 2 or less, or leave norms= out");
+  needs(!model.convolution && !model.encoder && model.norm_weight && model.norm_place == NormPlace::Before,
+        "has norms in fp32, which is lowered for norms with weights in front of each half of a block", "leave norms= out");
+  needs(!policy.scales() && !policy.has_full_units(), "has norms in fp32 beside products with scales or units in fp32",
+        "leave norms= out, or scales, embedding=, head= and blocks:");
+}
+
 // Units in full precision beside others in 16 bit: trained weights, whose stream is all that others see of them.
 void check_full_units(const ParallelPlan& plan, Rules& rules) {
   const PrecisionPolicy& policy = plan.workload.precision;
@@ -359,6 +379,7 @@ void check_full_units(const ParallelPlan& plan, Rules& rules) {
   check_scaled_head(plan, rules);
   check_wide_routers(plan, rules);
   check_wide_stream(plan, rules);
+  check_wide_norms(plan, rules);
 }
 
 // Gradients of the head's weights behind the last backward.

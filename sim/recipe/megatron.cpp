@@ -363,6 +363,7 @@ void settle_precision(Draft& draft) {
   const Precision compute = draft.is_bf16 || draft.scales_products ? Precision::Bf16 : draft.is_fp16 ? Precision::Fp16 : Precision::Fp32;
   plan.workload.precision =
       with_wide(mixed_precision(products_of(draft, compute, ScaleRecipe::Delayed), draft.fp32_gradients.value_or(draft.is_bf16)), draft);
+  settle_masters(draft);
   settle_moments(draft);
 }
 

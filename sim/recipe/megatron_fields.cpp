@@ -152,10 +152,10 @@ void read_order_of_mindspeed(const Value& v, Draft& d) {
   if (v.choice(kOrders) == 0 && d.plan.mesh.pipeline > 1) d.plan.schedule = kOrders[0];
 }
 
-// One type of masters, which are fp32 in a plan.
+// Of a precision-aware optimizer.
 void read_type_of_masters(const Value& v, Draft&) {
-  if (leaf_of(v.text()) != "fp32" && leaf_of(v.text()) != "float32")
-    v.lost(v.text() + ": masters in that type; the plan's are fp32", "mind memory");
+  if (!has_name("fp32 float32 fp16 float16", leaf_of(v.text())))
+    v.wrong(fmt::format("is {}, which Megatron-LM keeps no masters in", shown(v.text())), "use fp32 or fp16");
 }
 
 // Before 2021: PyTorch's own reduces beside backward, in buckets of 25 MiB.

@@ -428,4 +428,13 @@ Written written_type_of_routers(const ParallelPlan& plan) {
   return written_if(routers.has_value(), std::string(sim::at(kPrecisionNames, routers.value_or(Precision::Fp32))));
 }
 
+// Of a precision-aware optimizer. Moments are fp32 beside them unless they are said; a plan's fp16 beside weights in fp16 would be these themselves.
+void settle_masters(Draft& draft) {
+  PrecisionPolicy& policy = draft.plan.workload.precision;
+  if (!has_name("fp16 float16", leaf_of(text_of(draft, "main-params-dtype", "fp32"))) || !is_sixteen_bit(policy.compute())) return;
+  if (policy.compute() == Precision::Fp16)
+    return draft.lost.push_back({"main-params-dtype", "keeps masters in fp16 beside weights in fp16; the plan's are fp32", "mind memory"});
+  policy = policy.with(Numbers::Masters, Precision::Fp16).with(Numbers::Moments, Precision::Fp32);
+}
+
 }  // namespace sim

@@ -31,6 +31,7 @@ void refuse_other_steps(const Value& value, Draft& draft);  // LLaMA-Factory's s
 void read_wide_stream(const Value& value, Draft& draft);
 void read_type_of_routers(const Value& value, Draft& draft);
 Written written_type_of_routers(const ParallelPlan& plan);
+void settle_masters(Draft& draft);  // --main-params-dtype, once the types of weights are known
 void read_dispatcher(const Value& value, Draft& draft);
 bool captures_step(const ParallelPlan& plan);  // in one CUDA graph
 // cuda-graph-impl with its scope: blocks, parts of them, or the whole iteration; and the switches of older releases.

@@ -285,6 +285,7 @@ constexpr Field kTrainerFields[] = {
     {"adapter", "tuner_type train_type sft_type peft", nullptr, only_said},
     {"finetuning_type", "", nullptr, only_said},  // LLaMA-Factory
     {"freeze_trainable_layers", "", nullptr, number_said},
+    {"upcast_layernorm", "", nullptr, flag_said},
     {"freeze_trainable_modules", "", nullptr, only_said},
     {"use_peft", "use_lora lora_enable lora", nullptr, flag_said},
     {"lora_r", "lora_rank", nullptr, number_said},

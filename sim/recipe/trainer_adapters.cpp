@@ -184,4 +184,21 @@ void settle_adapters(Draft& draft) {
   draft.plan.model.adapters = with_targets(adapters, draft);
 }
 
+// LLaMA-Factory's upcast_layernorm; PEFT's prepare_model_for_kbit_training, which TRL calls where weights are packed, as its own cast of modules to bf16 leaves it.
+// Products of packed weights (bitsandbytes) put out the type that they read, so that behind such norms the stream is fp32, too.
+void settle_norms(Draft& draft, bool is_sharded) {
+  ParallelPlan& plan = draft.plan;
+  const bool is_packed = plan.model.adapters && plan.model.adapters->base != BaseFormat::Weights, asks = has_on(draft, "upcast_layernorm");
+  if (!is_sixteen_bit(plan.workload.precision.compute()) || !(asks || (is_packed && is_of_trl(draft)))) return;
+  const ModelConfig& model = plan.model;
+  const bool is_plain = model.norm_weight && model.norm_place == NormPlace::Before && !model.encoder && model.mtp_layers == 0;
+  if (!model.adapters || is_sharded || plan.offload_parameters || !is_plain || plan.workload.precision.scales())
+    return draft.lost.push_back({asks ? "upcast_layernorm" : "load_in_4bit",
+                                 "keeps norms in fp32; the plan has that of frozen norms in front of halves of blocks, beside weights that "
+                                 "stay whole",
+                                 "mind the time of norms"});
+  plan.workload.precision = plan.workload.precision.with(WideKind::Norms, Precision::Fp32);
+  if (is_packed) plan.workload.precision = plan.workload.precision.with(WideKind::Stream, Precision::Fp32);
+}
+
 }  // namespace sim

@@ -6,5 +6,6 @@
 namespace sim {
 
 void settle_adapters(Draft& draft);
+void settle_norms(Draft& draft, bool is_sharded);  // the type of their weights, once that of all others is known
 
 }  // namespace sim

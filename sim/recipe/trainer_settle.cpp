@@ -363,10 +363,11 @@ void settle_trainer(Draft& draft) {
     draft.reduces_each = draft.plan.zero_stage >= 2;
     if (draft.scales_products)
       draft.lost.push_back({"fp8", "products of fewer bits beside DeepSpeed; the plan has none", "mind time and memory"});
-    return;
+    return settle_norms(draft, draft.plan.zero_stage == 3);
   }
   draft.plan.workload.precision = policy_of(types, draft, whose == ShardedBy::Nobody);
   settle_scales_of_trainer(draft);
+  settle_norms(draft, whose == ShardedBy::Fsdp);
   if (whose == ShardedBy::Nobody)
     draft.unknown.push_back({"deepspeed",
                              "and fsdp are not named: taken as plain data parallel; a file of who starts it may say another layout",

@@ -235,6 +235,7 @@ BucketSlot slot_of(const ParallelPlan& plan, const Parameter& parameter, LayerIn
           .is_matrix_of_block = parameter.columns > 1 && is_of_block,
           .unscaled = parameter.unscaled,
           .frozen = parameter.frozen,
+          .norm = parameter.norm,
           .columns = std::max<std::int64_t>(1, parameter.columns / (parameter.split == TensorSplit::Columns ? cut : 1)),
           .packed = parameter.columns > 1 && is_of_block ? packed_bytes_of(plan, parameter) : Bytes{}};
 }
@@ -257,6 +258,7 @@ LayerRange unit_of(const ParallelPlan& plan, LayerIndex layer) {
 
 Bytes gathered_bytes(const ParallelPlan& plan, const BucketSlot& slot) {
   if (slot.packed.value() > 0) return slot.packed;
+  if (slot.norm && !plan.is_full(slot.layer)) return plan.bytes_of_norms() * slot.elements;
   const bool is_scaled = slot.is_matrix_of_block && !slot.frozen && !slot.unscaled && !plan.is_apart(slot.layer);
   return (is_scaled ? plan.workload.precision.gathered_bytes() : plan.bytes(Numbers::Weights, slot.layer)) * slot.elements;
 }

@@ -45,6 +45,7 @@ struct BucketSlot {
   bool is_matrix = false, is_matrix_of_block = false;
   bool unscaled = false;  // Parameter::unscaled
   bool frozen = false;
+  bool norm = false;         // Parameter::norm
   std::int64_t columns = 1;  // of a matrix, of this tensor rank's part of it
   Bytes packed{};            // of a frozen matrix that is kept in fewer bits; else 0
   Bytes packed_offset{};     // of any slot of a packed bucket, a multiple of kSlotAlignment

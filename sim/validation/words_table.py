@@ -70,6 +70,7 @@ WORDS = (
     ("products in 8 and 4 bit", "/workload/precision", "Megatron-LM `--fp8-format --fp8-recipe --fp4-format`; torchtitan float8 converter", says("plan", "precision", "fp8", "fp4")),
     ("modules of blocks in 16 bit beside them", "/workload/precision", "torchtitan `filter_fqns`, converters of `quantize.grouped_mm` alone", says("plan", "unscaled_products")),
     ("routers, or the stream of residuals, wider than their blocks", "/workload/precision", "Megatron-LM `--moe-router-dtype --fp32-residual-connection`", NOBODY),
+    ("frozen norms wider than their blocks", "/workload/precision", "LLaMA-Factory `upcast_layernorm`; PEFT `prepare_model_for_kbit_training`, which TRL calls", NOBODY),
     ("the head in 8 bit", "/workload/precision", "torchtitan `filter_fqns` without `output`", NOBODY),
     ("states in fewer bits, no masters", "/workload/precision", "Megatron-LM `--exp-avg-dtype --main-params-dtype`; torch `model.to(bfloat16)`", otherwise_kept),
     ("optimizers beside AdamW and SGD", "/workload/optimizer", "Megatron-LM `--optimizer muon`; bitsandbytes `AdamW8bit`; Transformers `optim=\"adafactor\"`; Apex LAMB",
@@ -170,7 +171,8 @@ Aimed at of vendors' runs that differ in one field: signs right in 90 %, quotien
 - `recompute`: five of fifteen pairs of Moonlight, 3 to 6 points, in all of which whole feed-forwards (`mlp`) run again on the one side: their time on the device is predicted, and its host was waited for."""
 NARROWER = """## Narrower than programs of today
 
-- Precision: exceptions are whole blocks, the embedding and the head (890, 971), and of products in 8 or 4 bit those of attention, of keys, of feed-forwards and of experts (996). A single product of these in another type, a head in 8 bit, and routers or norms in a type of their own have no word, and an import tells them.
+- Precision: exceptions are whole blocks, the embedding and the head (790, 890, 971), of products in 8 or 4 bit those of attention, of keys, of feed-forwards and of experts (996) and the head's (1020), routers and the stream of residuals (1020), and norms that are not trained, beside weights that stay whole (1053). Trained norms in a type of their own, and a single product in another type, have no word, and an import tells them.
+- Gradients are reduced with each microbatch, or once a step. Once a pass of several, as torchtitan and NeMo AutoModel do, has no word (1008).
 - Topology: up to three levels of a fabric above nodes, of each of which all pods are alike (312). Rails have no word.
 - Skips: what an encoder puts out is sent straight to stages that read it (594). Skips of a U-Net, and side networks of several towers, have no words."""
 

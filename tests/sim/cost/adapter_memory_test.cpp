@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/sim/cost/memory_scene.h"
 
 namespace sim {
@@ -22,6 +24,20 @@ TEST(AdapterMemory, APairKeepsItsNarrowVector) {
   EXPECT_EQ(narrow(), Bytes(4 * 32 * 2 * 8));
   plan.model.adapters->rank = 16;
   EXPECT_EQ(narrow(), Bytes(4 * 32 * 2 * 16));
+}
+
+// 32 tokens, hidden 64: what the norm puts out is there in fp32 until products have cast it, and its gradient likewise; what is kept is as before.
+TEST(AdapterMemory, NormsInFp32StandBesideWhatIsCastOfThem) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.precision = Precision::Bf16;
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Up).on(AdapterTarget::Down);
+  const SegmentMemory narrow = memory_of(plan, Operation::Mlp);
+  plan.workload.precision = plan.workload.precision.with(WideKind::Norms, Precision::Fp32);
+  const SegmentMemory wide = memory_of(plan, Operation::Mlp);
+  EXPECT_EQ(narrow.forward_temporary, Bytes(0));
+  EXPECT_EQ(wide.forward_temporary, Bytes(4 * 32 * 64));
+  EXPECT_EQ(wide.backward_temporary, std::max(narrow.backward_temporary, Bytes(4 * 32 * 64)));
+  EXPECT_EQ(wide.kept, narrow.kept);
 }
 
 // A packed weight is unpacked for each use, one at a time.

@@ -45,6 +45,29 @@ TEST(CastKernels, NoStreamIsWidenedTwice) {
   EXPECT_THAT(beside_stream(sum, 100, plan, Pass::Forward), IsEmpty());
 }
 
+// 2 bytes of a number more are written and read, and 4 are read for the 2 that products read; any norm.
+TEST(CastKernels, WhatWideNormsPutOutIsCast) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.workload.precision = PrecisionPolicy(Precision::Bf16);
+  const Operator norm{.kind = OperatorKind::Norm, .name = "qk_norm"}, sum{.kind = OperatorKind::Residual, .name = "residual"};
+  EXPECT_THAT(beside_norm(norm, 100, plan), IsEmpty());
+  plan.workload.precision = plan.workload.precision.with(WideKind::Norms, Precision::Fp32);
+  EXPECT_THAT(beside_norm(sum, 100, plan), IsEmpty());
+  ASSERT_THAT(beside_norm(norm, 100, plan), SizeIs(1));
+  EXPECT_EQ(2 * beside_norm(norm, 100, plan).front().shape[0], 100 * (2 + 6));
+}
+
+// Under autocast adapters leave the stream in 16 bit: where the plan widens it, that is not priced with its operators.
+TEST(CastKernels, AdaptersUnderAutocastHaveAStreamOfTheirPlan) {
+  const Operator sum{.kind = OperatorKind::Residual, .name = "residual"};
+  ParallelPlan plan = wide_plan();
+  plan.cluster.software.autocast = true;
+  EXPECT_TRUE(is_autocast(plan));
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Query);
+  EXPECT_FALSE(is_autocast(plan));
+  EXPECT_THAT(beside_stream(sum, 100, plan, Pass::Forward), SizeIs(1));
+}
+
 TEST(CastKernels, ScoresOfFp64AreTwiceAsWide) {
   ParallelPlan plan = wide_plan();
   EXPECT_EQ(width_of_scores(plan), 1);

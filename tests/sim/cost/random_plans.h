@@ -202,6 +202,12 @@ class PlanGenerator {
                               : drawn / 2 % 4 == 1 || !policy.scales() ? policy.with(WideKind::Routers, routers)
                                                                        : policy.with_scaled_head();
     if (policy.compute() == Precision::Fp32 && wide.workload.precision.of(WideKind::Routers) == Precision::Fp32) return plan;
+    if (policy.compute() != Precision::Fp32 && drawn / 16 % 2 > 0) {  // norms, too, where nothing forbids it
+      ParallelPlan norms = violations(wide).empty() ? wide : plan;
+      if (!norms.model.adapters) norms.model.frozen = norms.model.frozen.with(FrozenPart::Norms);
+      norms.workload.precision = norms.workload.precision.with(WideKind::Norms, Precision::Fp32);
+      if (violations(norms).empty()) return norms;
+    }
     return violations(wide).empty() ? wide : plan;
   }
   // Inputs of modules on the host, and gradients of the head's weights behind the last backward; drawn apart, too.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "tests/sim/cost/random_plans.h"
 
 namespace sim {
@@ -150,6 +152,36 @@ TEST(ResidentMemory, EachKindOfNumberHasItsOwnBytes) {
   EXPECT_EQ(bytes(summed.with(Numbers::Wire, Precision::Bf16)), bytes(summed)) << "what travels is not kept";
   EXPECT_EQ(bytes(summed.with(Numbers::Moments, Precision::Bf16)), Bytes((2 + 4 + 4 + 4) * kElements));
   EXPECT_EQ(bytes(half.with(Numbers::Masters, Precision::Bf16)), Bytes((2 + 2 + 4) * kElements)) << "no masters beside the weights";
+}
+
+// Of frozen weights those of norms alone are wider: two in each of four blocks and one behind them, 64 numbers each (and their biases).
+TEST(ResidentMemory, NormsInFp32AreTwiceAsWide) {
+  ParallelPlan plan = testing::tiny_plan();
+  plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Query);
+  plan.workload.precision = Precision::Bf16;
+  const auto frozen = [&] {
+    const ModelGraph model = make_model_graph(plan);
+    return std::pair(unpadded_stage_elements(model, plan, StageIndex(0)).frozen,
+                     stage_elements(plan, make_buckets(model, plan, StageIndex(0))).frozen);
+  };
+  const auto [narrow, narrow_in_buckets] = frozen();
+  std::int64_t norms = 0;
+  for (const Layer& layer : make_model_graph(plan).layers)
+    for (const Parameter& parameter : layer.parameters)
+      if (parameter.norm) norms += parameter.elements();
+  plan.workload.precision = plan.workload.precision.with(WideKind::Norms, Precision::Fp32);
+  EXPECT_GE(norms, 9 * 64);
+  const auto [wide, wide_in_buckets] = frozen();
+  EXPECT_EQ(wide - narrow, Bytes(2 * norms));
+  EXPECT_EQ(wide_in_buckets - narrow_in_buckets, Bytes(2 * norms)) << "and their padding as before";
+}
+
+TEST(ResidentMemory, DrawnPlansHaveNormsInFp32) {
+  testing::PlanGenerator generator(3);
+  std::int32_t found = 0;
+  for (std::int32_t at = 0; at < 200; ++at)
+    if (generator.next_with_surroundings(DeviceKind::Gpu).workload.precision.of(WideKind::Norms)) ++found;
+  EXPECT_GE(found, 2);
 }
 
 TEST(ResidentMemory, SgdKeepsOneMoment) {

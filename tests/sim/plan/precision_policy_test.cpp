@@ -72,7 +72,8 @@ TEST(PrecisionPolicy, PartsWithoutScalesComputeAsWhatIsNotScaled) {
 
 TEST(PrecisionPolicy, KindsOfNumbersMayBeWiderThanTheirBlocks) {
   for (const char* text : {"bf16 stream=fp32", "bf16 gradients=fp32 stream=fp32 routers=fp64", "fp32 routers=fp64",
-                           "fp8:mx routers=fp32 products:experts=bf16", "fp8:rowwise head=fp8", "fp4:nvfp4 head=fp4 stream=fp32"})
+                           "fp8:mx routers=fp32 products:experts=bf16", "fp8:rowwise head=fp8", "fp4:nvfp4 head=fp4 stream=fp32",
+                           "fp16 norms=fp32", "bf16 stream=fp32 norms=fp32"})
     EXPECT_EQ(to_text(parsed(text)), text);
   EXPECT_EQ(to_text(parsed("bf16 routers=fp32 stream=fp32 wire=fp16")), "bf16 wire=fp16 stream=fp32 routers=fp32") << "in any order";
   const PrecisionPolicy policy = parsed("fp8:tensorwise head=fp8 routers=fp32");
@@ -156,7 +157,7 @@ TEST(PrecisionPolicy, NamesEveryWrongWord) {
                                                                                     {"fp64 stream=fp64", 1},
                                                                                     {"bf16 head=fp8", 1},
                                                                                     {"fp8:mx head=fp4", 1},
-                                                                                    {"bf16 norms=fp32", 1},
+                                                                                    {"bf16 biases=fp32", 1},
                                                                                     {"fp8:tensorwise blocks:0=bf16 blocks:2=bf16", 1},
                                                                                     {"fp9 wire=fp9 =", 3}}) {
     std::vector<Violation> wrong;

@@ -343,6 +343,24 @@ TEST(StepRules, WiderKindsStandInBlocksThatHaveThem) {
   EXPECT_THAT(found("bf16 head=fp32 stream=fp32", same), broken(kWhere, "a wider stream and units in fp32"));
   EXPECT_THAT(found("bf16 stream=fp32", [](ParallelPlan& plan) { plan.model.norm_place = NormPlace::AfterSum; }),
               broken(kWhere, "a norm in front of each half"));
+  const auto frozen = [](ParallelPlan& plan) { plan.model.frozen = FrozenParts().with(FrozenPart::Norms); };
+  const auto adapters = [](ParallelPlan& plan) { plan.model.adapters = Adapters{.rank = 8}.on(AdapterTarget::Query); };
+  const auto with = [&](const auto& first, auto change) {
+    return [first, change](ParallelPlan& plan) {
+      first(plan);
+      change(plan);
+    };
+  };
+  EXPECT_THAT(found("bf16 norms=fp32", frozen), IsEmpty());
+  EXPECT_THAT(found("bf16 norms=fp32", adapters), IsEmpty());
+  EXPECT_THAT(found("bf16 stream=fp32 norms=fp32", adapters), IsEmpty());
+  EXPECT_THAT(found("bf16 norms=fp32", same), broken(kWhere, "norms in fp32 that are trained"));
+  EXPECT_THAT(found("bf16 norms=fp64", frozen), broken(kWhere, "has norms in fp64"));
+  EXPECT_THAT(found("bf16 weights=fp32 norms=fp32", frozen), broken(kWhere, "no narrower than they are"));
+  EXPECT_THAT(found("bf16 norms=fp32", with(frozen, [](ParallelPlan& plan) { plan.zero_stage = 3; })), broken(kWhere, "in one type"));
+  EXPECT_THAT(found("bf16 norms=fp32", with(frozen, [](ParallelPlan& plan) { plan.model.norm_place = NormPlace::AfterSum; })),
+              broken(kWhere, "in front of each half of a block"));
+  EXPECT_THAT(found("bf16 head=fp32 norms=fp32", frozen), broken(kWhere, "beside products with scales or units in fp32"));
   EXPECT_THAT(found("fp8:tensorwise head=fp8", same), IsEmpty());
   EXPECT_THAT(found("fp8:delayed head=fp8", same), broken(kWhere, "delayed scales are one list"));
   EXPECT_THAT(found("fp8:tensorwise head=fp32 head=fp8", same), broken(kWhere, "two things of the head"));

@@ -400,6 +400,10 @@ TEST(Megatron, MomentsInTheTypeThatIsNamed) {
   const ImportedPlan two = read("--exp-avg-dtype bf16");
   EXPECT_EQ(two.plan.workload.precision.of(Numbers::Moments), Precision::Fp32);
   EXPECT_THAT(testing::text_of(two.lost), HasSubstr("exp-avg-sq-dtype fp32"));
+  EXPECT_EQ(to_text(read("--main-params-dtype fp16").plan.workload.precision), "bf16 gradients=fp32 masters=fp16 moments=fp32");
+  EXPECT_EQ(to_text(read("--main-params-dtype fp32").plan.workload.precision), "bf16 gradients=fp32");
+  EXPECT_EQ(to_text(read("--main-params-dtype fp16 --exp-avg-dtype fp16 --exp-avg-sq-dtype fp16").plan.workload.precision),
+            "bf16 gradients=fp32 masters=fp16");
 }
 
 // The network is of the file, and is known only behind its other arguments.

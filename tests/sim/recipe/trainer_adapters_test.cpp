@@ -40,6 +40,25 @@ TEST(TrainerAdapters, ScalesOfPackedWeightsThatNobodyPacksAgain) {
   EXPECT_THAT(testing::text_of(factory.lost), Not(HasSubstr("scales")));
 }
 
+// Asked for in LLaMA-Factory, and by themselves behind PEFT's preparation of packed weights, which TRL calls.
+TEST(TrainerAdapters, NormsInFp32) {
+  const RecipeContext on{.model = testing::tiny_llama(), .cluster = load_cluster("h100-80gb-sxm", DeviceCount{8})};
+  const auto factory = [&](const std::string& more) {
+    return testing::imported("stage: sft\nper_device_train_batch_size: 1\ncutoff_len: 32\nbf16: true\n" + more, on);
+  };
+  const auto precision = [](const ImportedPlan& read) { return to_text(read.plan.workload.precision); };
+  EXPECT_EQ(precision(factory("finetuning_type: lora\n")), "bf16");
+  EXPECT_EQ(precision(factory("finetuning_type: lora\nupcast_layernorm: true\n")), "bf16 norms=fp32");
+  EXPECT_EQ(precision(factory("finetuning_type: lora\nupcast_layernorm: true\nquantization_bit: 4\n")), "bf16 stream=fp32 norms=fp32");
+  const ImportedPlan full = factory("finetuning_type: full\nupcast_layernorm: true\n");
+  EXPECT_EQ(full.plan.workload.precision.of(WideKind::Norms), std::nullopt);
+  EXPECT_THAT(testing::text_of(full.lost), HasSubstr("upcast_layernorm: keeps norms in fp32"));
+  const ImportedPlan sharded = factory("finetuning_type: lora\nupcast_layernorm: true\nfsdp: full_shard auto_wrap\n");
+  EXPECT_THAT(testing::text_of(sharded.lost), HasSubstr("upcast_layernorm: keeps norms in fp32"));
+  EXPECT_EQ(precision(by_line(kOfTrl, "--use_peft --lora_r 8 --load_in_4bit --bf16")), "bf16 stream=fp32 norms=fp32");
+  EXPECT_EQ(precision(by_line(kOfTrl, "--use_peft --lora_r 8 --bf16")), "bf16");
+}
+
 // Axolotl gives a BitsAndBytesConfig of its own to qlora alone (src/axolotl/loaders/model.py).
 TEST(TrainerAdapters, FourBitsOfAxolotlWithoutQlora) {
   const auto told = [](const std::string& adapter) {
