@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "sim/recipe/accelerate_line.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/beside.h"
 #include "sim/recipe/fsdp_words.h"
@@ -36,12 +37,19 @@ void read_kind(const Value& v, Draft& d) {
     v.wrong(fmt::format("is {}: no plan is for it", v.text()), "give a configuration of GPUs");
 }
 
-// Of FSDP 1.
+// Of FSDP 1. FSDP 2 has a truth value instead, and passes over the strategy (FullyShardedDataParallelPlugin).
+bool is_second_fsdp(const Draft& d) { return text_of(d, "fsdp_config.fsdp_version", "1") == "2"; }
 void read_strategy(const Value& v, Draft& d) {
   constexpr std::string_view kOld[] = {"FULL_SHARD", "SHARD_GRAD_OP", "1", "2"};
   constexpr std::string_view kUncut[] = {"NO_SHARD", "3"}, kCopies[] = {"HYBRID_SHARD", "4", "HYBRID_SHARD_ZERO2", "5"};
   std::string text = v.text();
   std::ranges::transform(text, text.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  if (is_second_fsdp(d)) {
+    if (text != "FULL_SHARD" && text != "1")
+      v.note(fmt::format("is {}, of FSDP 1; version 2 passes over it", shown(v.text())),
+             "write fsdp_reshard_after_forward: false, if that is meant");
+    return;
+  }
   if (std::ranges::find(kUncut, text) != std::end(kUncut))
     return static_cast<void>(d.shard = 1), static_cast<void>(d.replicate = d.plan.cluster.devices);
   if (std::ranges::find(kCopies, text) != std::end(kCopies)) {  // shards within a node, copies over nodes
@@ -50,6 +58,15 @@ void read_strategy(const Value& v, Draft& d) {
     return;
   }
   d.plan.reshard_after_forward = Value({"fsdp_sharding_strategy", text}, d).choice(kOld) % 2 == 0;
+}
+
+// Its launcher always names a strategy to FSDP 1, FULL_SHARD by itself, which stands above this.
+void read_reshard(const Value& v, Draft& d) {
+  if (is_second_fsdp(d)) return static_cast<void>(d.plan.reshard_after_forward = v.boolean());
+  const std::string text = in_lower_case(v.text());
+  if (text != "true" && text != "full_shard")
+    v.note(fmt::format("is {}, of FSDP 2; version 1 passes over it, and takes fsdp_sharding_strategy, or FULL_SHARD", shown(v.text())),
+           "write fsdp_version: 2, or the strategy, if that is meant");
 }
 
 constexpr std::string_view kEnvironments[] = {"LOCAL_MACHINE", "AMAZON_SAGEMAKER"};
@@ -102,18 +119,11 @@ constexpr Field kAccelerateFields[] = {
     {"deepspeed_config.zero3_init_flag", "", [](const ParallelPlan& p) { return written_if(is_by_deepspeed(p), "false"); }, flag_said},
     {"fsdp_config.fsdp_version", "", [](const ParallelPlan& p) { return fsdp_number(p, 2); }, number_said},
     {"fsdp_config.fsdp_auto_wrap_policy", "", [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), "TRANSFORMER_BASED_WRAP"); },
-     [](const Value& v, Draft&) {
-       if (v.text() != "TRANSFORMER_BASED_WRAP" && v.text() != "NO_WRAP")
-         v.note(fmt::format("is {}: a plan gathers layer by layer", v.text()), "use TRANSFORMER_BASED_WRAP");
-     }},
+     read_wrapping},
     {"fsdp_config.fsdp_transformer_layer_cls_to_wrap", "", nullptr, only_said},
     {"fsdp_config.fsdp_backward_prefetch", "fsdp_config.fsdp_backward_prefetch_policy", nullptr, read_backward_prefetch},
     {"fsdp_config.fsdp_reshard_after_forward", "",
-     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); },
-     [](const Value& v, Draft& d) {  // of FSDP 1 a strategy may stand here, too
-       if (v.text().find('_') != std::string::npos) return read_strategy(v, d);
-       d.plan.reshard_after_forward = v.boolean();
-     }},
+     [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.reshard_after_forward)); }, read_reshard},
     {"fsdp_config.fsdp_sharding_strategy", "", nullptr, read_strategy, true},  // FSDP 1
     {"fsdp_config.fsdp_activation_checkpointing", "",
      [](const ParallelPlan& p) { return written_if(is_by_fsdp(p), truth(p.recompute == Recompute::Full)); },
@@ -277,7 +287,7 @@ void read_of_deepspeed(Draft& draft) {
   if (settings.empty()) return;
   std::erase_if(draft.unknown, [](const Violation& one) { return one.where.starts_with("file."); });
   draft.plan.training = kDeepSpeed.training;
-  read_settings(kDeepSpeed, settings, draft);
+  read_settings(kDeepSpeed, filled_by_accelerate(std::move(settings), draft), draft);
   kDeepSpeed.settle(draft);
   draft.reduces_each = draft.plan.zero_stage >= 2;
 }

@@ -13,6 +13,11 @@ void read_backward_prefetch(const Value& value, Draft& draft);
 void settle_one_unit(Draft& draft, std::string_view setting);
 void settle_unit_of_accelerate(Draft& draft);  // where its file has none
 
+// A policy that no release has stops both programs.
+void read_wrapping(const Value& value, Draft& draft);
+void read_wrapping_of_trainer(const Value& value, Draft& draft);  // or the class of a block
+void read_sharding_of_trainer(const Value& value, Draft& draft);  // a strategy, or whether weights are released
+
 void read_fsdp_of_trainer(const Value& value, Draft& draft);
 
 }  // namespace sim

@@ -469,7 +469,7 @@ const Program kMegatron = {
     .marks =
         "--tensor-model-parallel-size --pipeline-model-parallel-size --micro-batch-size+--global-batch-size "
         "--micro-batch-size+--seq-length --micro-batch-size+--data-path tensor_model_parallel_size: pretrain_gpt.py "
-        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size+!--lora_target_modules "
+        "--num-attention-heads --model-parallel-size --tensor_model_parallel_size --micro_batch_size+!--lora_target_modules+!axolotl "
         "megatron_gpt_pretraining megatron_bert_pretraining megatron_t5_pretraining "
         "stages=[training stages=training training.trainer. distributed_type:+MEGATRON_LM distributed_type\":+MEGATRON_LM --megatron_lm_",
     .fields = megatron_fields(),

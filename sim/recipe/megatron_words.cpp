@@ -266,6 +266,16 @@ void read_backend(const std::string& text, Draft& draft) {
     draft.wrong.push_back({"attention-backend", fmt::format("is '{}'", text), "use auto, fused, flash, unfused or local"});
 }
 
+// Its flash attention stands in the place of the local layers' kernel (FusionAttentionFeature); Megatron-LM has none of these arguments.
+bool is_of_mindspeed(const Draft& draft) {
+  return std::ranges::any_of(draft.said, [](const auto& one) {
+    return has_name(
+        "use-fused-rmsnorm use-fused-swiglu use-fused-rotary-pos-emb context-parallel-algo sparse-mode pre-tockens next-tockens "
+        "shape-order reuse-fp32-param",
+        one.first);
+  });
+}
+
 }  // namespace
 
 Written attention_backend(AttentionWord word) {
@@ -288,6 +298,8 @@ void settle_attention_of_megatron(Draft& draft) {
   const bool is_local = text_of(draft, "transformer-impl", "") == "local";
   const bool is_of_core = is_local && said(draft, "use-legacy-models") == nullptr;  // whose local layers have that kernel alone
   const bool is_newer = draft.said.contains("attention-backend") || draft.said.contains("use-mcore-models");
+  if (said(draft, "use-flash-attn") != nullptr && is_of_mindspeed(draft))
+    return take_attention("use-flash-attn", AttentionWord::Flash2, draft);
   if (said(draft, "use-flash-attn") != nullptr && is_of_core)
     draft.notes.push_back({"use-flash-attn",
                            is_newer

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sim/recipe/accelerate_line.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/attention_words.h"
 #include "sim/recipe/beside.h"
@@ -263,10 +264,10 @@ constexpr Field kTrainerFields[] = {
        return written_if(p.zero_stage == 3, p.reshard_after_forward ? "full_shard auto_wrap" : "shard_grad_op auto_wrap");
      },
      read_fsdp_of_trainer, true},
-    {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, only_said},
+    {"fsdp.reshard_after_forward", "fsdp.sharding_strategy", nullptr, read_sharding_of_trainer},
     {"fsdp.offload_params", "", nullptr, flag_said},
     {"fsdp.activation_checkpointing", "", nullptr, flag_said},
-    {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, only_said},
+    {"fsdp.transformer_layer_cls_to_wrap", "fsdp.auto_wrap_policy", nullptr, read_wrapping_of_trainer},
     {"fsdp.version", "", nullptr, number_said},
     {"fsdp.backward_prefetch", "fsdp.backward_prefetch_policy", nullptr, read_backward_prefetch},
     // Degrees of Axolotl and of Accelerate.
@@ -295,10 +296,10 @@ constexpr Field kTrainerFields[] = {
     {"lora_dropout", "lora_dropout_p", nullptr, number_said},
     {"lora_target_modules", "lora_target target_modules lora_module_name", nullptr, only_said},
     {"lora_target_linear", "", nullptr, flag_said},
-    {"quantization_method", "", nullptr, read_quantization},
+    {"quantization_method", "quant_method", nullptr, read_quantization},
     {"load_in_4bit", "use_4bit_quantization q_lora", nullptr, flag_said},
     {"load_in_8bit", "use_8bit_quantization", nullptr, flag_said},
-    {"quantization_bit", "bits load_in_bits", nullptr, number_said},
+    {"quantization_bit", "bits load_in_bits quant_bits", nullptr, number_said},
 };
 
 // Its layouts are those of Accelerate's files: `check` looks for better ones among them.
@@ -411,10 +412,7 @@ void read_files_beside(const RecipeSource& source, RecipeReading& reading) {
     if (one.key == "fsdp_config")
       for (RecipeSetting setting : read_json(text_beside(source, reading, one), one.value))
         reading.settings.push_back({trainer_key("fsdp_config." + setting.key), std::move(setting.value)});
-    if (one.key == "config_file") {
-      const std::string text = text_beside(source, reading, one);
-      append_under("launch.", kAccelerate.settings({text, source.path, source.given, kAccelerate, reading.documents}).settings, reading);
-    }
+    if (one.key == "config_file") read_file_of_accelerate(source, one, reading);
   }
 }
 
@@ -463,6 +461,7 @@ RecipeReading trainer_settings(const RecipeSource& source) {
   if (is_of_oumi(reading.settings)) reading.settings = arguments_of_oumi(reading.settings);
   for (RecipeSetting& setting : reading.settings) setting = trainer_setting(source.program, std::move(setting));
   read_files_beside(source, reading);
+  settle_line_of_accelerate(reading);
   return reading;
 }
 

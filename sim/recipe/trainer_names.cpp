@@ -103,6 +103,7 @@ const std::string_view kTrainerWithoutEffect =
     "average_tokens_across_devices include_* data_seed label_names use_ray ray_* "
     "master_port master_addr node_rank rdzv_* rdzv_backend use_env standalone max_restarts max_restart machine_rank main_process_ip "
     "main_process_port "
+    "resume_lora_training quantization_type "
     "multi_gpu same_network num_cpu_threads_per_process use_hf eos_token packing_num_proc hostfile no_local_rank enable_each_rank_log "
     "tuner_backend module rank_zero_only tee log_dir role redirects monitor_interval version bnb_4bit_* "
     "enable_tensorboard tensorboard_path print_loss completion_only_loss assistant_only_loss loss_watchdog_* "

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "sim/recipe/accelerate_line.h"
 #include "sim/recipe/accounting.h"
 #include "sim/recipe/fsdp_words.h"
 #include "sim/recipe/program.h"
@@ -59,7 +60,7 @@ bool says_no_size(const Draft& draft) {
   if (draft.said.contains("train_batch_size") && !draft.said.contains("file.train_batch_size")) return true;  // by a name of its own
   if (!draft.microbatch && (has_own_batch(draft) || draft.said.contains("batch_size"))) return true;
   const bool is_named = is_of_axolotl(draft) || is_of_swift(draft) || is_of_llama_factory(draft);
-  return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("launch.num_processes");
+  return !is_named && !draft.accumulation_steps && !draft.global_batch && !draft.sequence && draft.said.contains("config_file");
 }
 
 void settle_microbatch(Draft& draft) {
@@ -224,7 +225,7 @@ void settle_fsdp(Draft& draft) {
 // What the Trainer fills in where DeepSpeed's file says "auto"; what both say must be the same, as it asks itself.
 void read_deepspeed_of_trainer(Draft& draft, const RecipeSettings& file) {
   RecipeSettings settings;
-  for (const RecipeSetting& one : file)
+  for (const RecipeSetting& one : filled_by_accelerate(file, draft))
     if (one.value != "auto" || one.key.starts_with("zero_optimization.")) settings.push_back(one);
   const std::optional<std::int64_t> micro = draft.microbatch, steps = draft.accumulation_steps;
   const std::optional<Precision> precision = draft.precision;
@@ -270,6 +271,28 @@ void settle_engine_of_launcher(Draft& draft, std::optional<std::int64_t> by_laun
          "make both equal"});
 }
 
+// `--fsdp "shard_grad_op auto_wrap"` behind a launcher with FSDP: the Trainer's stands above it (training_args.py).
+bool has_ways_of_fsdp(Draft& draft) {
+  const std::string ways = in_lower_case(text_of(draft, "fsdp", ""));
+  if (!is_on(ways) || ways == "true") return false;
+  draft.unknown.push_back({"fsdp", fmt::format("is {} for the Trainer, and Accelerate shards, too: the Trainer's counts", shown(ways)),
+                           "leave one of them out"});
+  return true;
+}
+
+// Axolotl shards where anything stands under fsdp_config; a version beside none asks for nothing (utils/trainer.py, prepare_optim_env, release 0.19.0).
+bool is_fsdp_of_axolotl(Draft& draft) {
+  if (!is_of_axolotl(draft)) return false;
+  const auto asks = [](const auto& one) {
+    return one.first.starts_with("fsdp.") && !has_name("fsdp.version fsdp.final_state_dict_type", one.first);
+  };
+  if (draft.shard || std::ranges::any_of(draft.said, asks)) return true;
+  if (draft.said.contains("fsdp.version"))
+    draft.unknown.push_back(
+        {"fsdp_version", "stands without fsdp_config, and then nothing is sharded", "write fsdp_config, if that is meant"});
+  return false;
+}
+
 ShardedBy settle_layout(Draft& draft) {
   const RecipeSettings launch = taken_under("launch.", draft);
   const bool had_processes = draft.processes.has_value() && draft.are_processes_certain;
@@ -287,10 +310,8 @@ ShardedBy settle_layout(Draft& draft) {
     settle_engine_of_launcher(draft, by_launcher);
     return settle_named_stage(draft), ShardedBy::DeepSpeed;
   }
-  if (kind == "FSDP") return settle_unit_of_accelerate(draft), ShardedBy::Fsdp;
-  const bool by_axolotl =
-      is_of_axolotl(draft) && (draft.said.contains("fsdp.version") || draft.shard || is_true(draft, "fsdp.reshard_after_forward"));
-  if (!is_true(draft, "fsdp") && !by_axolotl) return ShardedBy::Nobody;
+  if (kind == "FSDP" && !has_ways_of_fsdp(draft)) return settle_unit_of_accelerate(draft), ShardedBy::Fsdp;
+  if (!is_true(draft, "fsdp") && !is_fsdp_of_axolotl(draft)) return ShardedBy::Nobody;
   return settle_fsdp(draft), ShardedBy::Fsdp;
 }
 

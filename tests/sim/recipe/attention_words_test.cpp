@@ -58,6 +58,11 @@ TEST(AttentionWords, ArgumentsOfMegatron) {
   EXPECT_EQ(core.plan.attention, AttentionWord::FusedSoftmax);
   EXPECT_THAT(testing::text_of(core.notes), HasSubstr("a kernel of their own in Megatron-Core"));
   EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn --use-legacy-models").plan.attention, AttentionWord::Flash2);
+  for (const std::string of_mindspeed : {"--use-fused-rmsnorm", "--use-fused-swiglu", "--context-parallel-algo ulysses_cp_algo"})
+    EXPECT_EQ(by_megatron("--transformer-impl local --use-flash-attn --use-mcore-models --no-masked-softmax-fusion " + of_mindspeed)
+                  .plan.attention,
+              AttentionWord::Flash2)
+        << of_mindspeed;
 }
 
 // The layers without Transformer Engine never ask for the backend.

@@ -62,6 +62,10 @@ TEST(TrainerSettle, AxolotlsFsdpAndDegrees) {
   EXPECT_EQ(plan.mesh, (DeviceMesh{.data = 4, .pipeline = 1, .tensor = 2, .replicas = 2}));
   EXPECT_FALSE(plan.reshard_after_forward);
   EXPECT_TRUE(by_axolotl("fsdp_version: 2\nfsdp_config:\n  offload_params: true\n").plan.offload_parameters);
+  EXPECT_EQ(by_axolotl("fsdp_config:\n  fsdp_transformer_layer_cls_to_wrap: LlamaDecoderLayer\n").plan.zero_stage, 3);
+  const ImportedPlan version_alone = by_axolotl("fsdp_version: 2\n");
+  EXPECT_EQ(version_alone.plan.zero_stage, 0);
+  EXPECT_THAT(testing::text_of(version_alone.unknown), HasSubstr("stands without fsdp_config"));
   EXPECT_EQ(by_axolotl("fsdp:\n  - full_shard\n  - auto_wrap\nfsdp_config:\n  fsdp_sharding_strategy: SHARD_GRAD_OP\n").plan.zero_stage, 3);
 }
 
