@@ -241,20 +241,6 @@ struct FusedAgainFunction : torch::autograd::Function<FusedAgainFunction> {
   }
 };
 
-}  // namespace
-
-at::Tensor ScoreForm::capped(const at::Tensor& scores) const { return cap > 0 ? scores.div_(cap).tanh_().mul_(cap) : scores; }
-
-void ScoreForm::through_cap(const at::Tensor& slope, const at::Tensor& of_capped) const {
-  slope.mul_(of_capped.div_(cap).square_().neg_().add_(1));
-}
-
-bool ScoreForm::knows_kernel(std::int64_t sequence) const {
-  return sees_all_behind(sequence) && cap <= 0 && !slopes.defined() && !sinks.value.defined() && !distances.value.defined();
-}
-
-namespace {
-
 // A CPU's kernel takes one width: values that are narrower than keys are filled up.
 at::Tensor filled_up(const at::Tensor& values, const at::Tensor& queries) {
   const std::int64_t missing = queries.size(3) - values.size(3);

@@ -3,7 +3,9 @@
 // where there is no kernel). The same mask as head by head, under every layout.
 #pragma once
 
-#include "executor/model/attention.h"
+#include "executor/model/dropout.h"
+#include "executor/model/heads.h"
+#include "executor/model/score_form.h"
 #include "sim/plan/scores_at_once.h"
 
 namespace executor {

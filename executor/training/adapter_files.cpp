@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <set>
 
-#include "executor/training/hugging_face.h"
 #include "executor/training/hugging_face_files.h"
+#include "executor/training/hugging_face_source.h"
 #include "executor/training/refusal.h"
 #include "sim/units/at.h"
 #include "sim/units/text_file.h"
@@ -182,7 +182,7 @@ void load_adapters(ParameterStore& parameters, const sim::ModelGraph& model, con
   for (FlatBucket& bucket : parameters.buckets()) {
     if (bucket.layout().frozen) continue;
     for (const sim::BucketSlot& slot : bucket.layout().slots)
-      put_whole(parameters, bucket, slot, wholes.at(parameters.parameter(slot).name));
+      parameters.put_whole(bucket, slot, wholes.at(parameters.parameter(slot).name));
     bucket.stage_weights();
   }
 }

@@ -214,6 +214,20 @@ void ParameterStore::put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot,
   bucket.put_packed(slot, bytes);
 }
 
+void ParameterStore::put_whole(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole) {
+  if (bucket.is_packed()) return put_frozen(bucket, slot, whole.to(c10::typeMetaToScalarType(options_.dtype())).contiguous().view(-1));
+  const TensorPart place(parameter(slot), tensor_);
+  const at::Tensor numbers = whole.to(bucket.master({.begin = bucket.stepped().begin, .count = 0}).scalar_type()).contiguous().view(-1);
+  const auto fill = [&](const SlotPart& part, const at::Tensor& into) {
+    const at::Tensor values = at::empty({part.range.count}, numbers.options());
+    take_part(values, numbers, place, part.from);
+    into.copy_(values);
+  };
+  const auto resident = meet(slot, bucket.resident()), stepped = meet(slot, bucket.stepped());
+  if (resident.range.count > 0) fill(resident, bucket.weights_of(resident.range));
+  if (stepped.range.count > 0 && bucket.has_master()) fill(stepped, bucket.master(stepped.range));
+}
+
 void ParameterStore::fill(FlatBucket& bucket, const sim::BucketSlot& slot) {
   InitialWeights initial{.seed = seed_, .tensor = tensor_, .vocabulary = model_.config.vocabulary};
   if (bucket.is_packed()) {

@@ -22,8 +22,8 @@ class ParameterStore {
 
   void fill_initial_values();  // of all resident weights
   void fill_trained_values();  // likewise, of those that are not frozen
-  void put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot,
-                  const at::Tensor& whole);  // of a packed bucket, from all elements of the parameter, flat, on the host
+  // All that this rank has of a parameter, from the whole of it, [rows, columns] on the host.
+  void put_whole(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole);
   std::vector<FlatBucket>& buckets() { return buckets_; }
   const std::vector<FlatBucket>& buckets() const { return buckets_; }
   ScaleHistory& scale_history() { return scales_; }                             // of products whose scales come from steps before
@@ -81,6 +81,7 @@ class ParameterStore {
   };
   void make_leaves(const sim::ParallelPlan& plan);
   void make_running_statistics();
+  void put_frozen(FlatBucket& bucket, const sim::BucketSlot& slot, const at::Tensor& whole);  // of a packed bucket, from all elements, flat
   void fill(FlatBucket& bucket, const sim::BucketSlot& slot);
   std::shared_ptr<const PackedWeight> packing_of(const sim::BucketSlot& slot) const;
   std::shared_ptr<const ScaledProduct> scaling_of(const sim::ParallelPlan& plan, const sim::BucketSlot& slot) const;

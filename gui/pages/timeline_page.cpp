@@ -101,7 +101,7 @@ void TimelinePage::build() {
   rows->addWidget(view_, 1);
   body->addWidget(lines);
   body->addWidget(side);
-  body->setSizes({850, 330});
+  body->setSizes({760, 420});
   body->setStretchFactor(0, 3);  // both give way on a small screen
   body->setStretchFactor(1, 1);
   auto* all = new QSplitter(Qt::Vertical, this);

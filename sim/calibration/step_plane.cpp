@@ -61,10 +61,11 @@ double StepPlane::height(const ConstantPoint& point) const {
 
 PlannedStep::PlannedStep(const ParallelPlan& plan) : plan_(plan), model_(make_model_graph(plan)), graph_(lower(model_, plan)) {}
 
-// Constants alone: what else the stack says was settled when the row was described.
+// Constants and what they rest on alone: what else the stack says was settled when the row was described.
 ParallelPlan PlannedStep::plan_with(const SoftwareStack& stack, const KernelTraits& part) const {
   ParallelPlan plan = plan_;
   plan.cluster.software.interval = stack.interval;
+  plan.cluster.software.fitted_parts = stack.fitted_parts;
   plan.cluster.hardware.kernels->interval = part.interval;
   put(stack, part, plan);
   return plan;

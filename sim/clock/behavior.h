@@ -21,8 +21,8 @@ struct Behavior {
          depthwise_forward_passes = 0, depthwise_input_passes = 0, depthwise_weight_passes = 0, grouped_half_passes = 0, grouped_share = 0,
          grouped_tensor_share = 0, depthwise_share = 0, lone_host_gain = 0, memory_interval = 0, novel_experts = 0, novel_low_rank = 0,
          novel_latent = 0, novel_sliding = 0, novel_linear = 0, novel_sparse = 0, novel_context = 0, novel_layer = 0, novel_convolution = 0,
-         novel_offload = 0, novel_pair = 0, novel_slices = 0, late_program = 0, late_experts = 0, late_offload = 0, hosts_apart = 0,
-         unread_hosts_apart = 0, adapter_hosts_apart = 0;
+         novel_offload = 0, novel_pair = 0, novel_slices = 0, late_program = 0, late_part = 0, late_experts = 0, late_offload = 0,
+         hosts_apart = 0, unread_hosts_apart = 0, adapter_hosts_apart = 0;
 };
 
 const Behavior& common_behavior();  // read once; throws InputError

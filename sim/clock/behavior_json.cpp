@@ -86,6 +86,7 @@ constexpr BehaviorConstant kBehaviorConstants[] = {
     {"novel_pair", &Behavior::novel_pair, 0, 2},
     {"novel_slices", &Behavior::novel_slices, 0, 2},
     {"late_program", &Behavior::late_program, 0, 3},
+    {"late_part", &Behavior::late_part, 0, 3},
     {"late_experts", &Behavior::late_experts, 0, 3},
     {"late_offload", &Behavior::late_offload, 0, 3},
     {"hosts_apart", &Behavior::hosts_apart, 1, 10},

@@ -96,6 +96,7 @@ struct SoftwareStack {
   double network_share = 1.0;            // of what the links give to a benchmark
   double overlap_slowdown = 0.0;         // of kernels while a collective runs beside them
   double interval = 0.2;                 // half width of the 80 % interval, relative
+  std::string fitted_parts;              // hardware on which the runs were measured that its constants were fitted to; empty: to none
   double pace = 1;                       // of everything: measured / priced, where runs of this very program and machine were learned from
   double learned_interval = 0;           // instead of `interval` for plans of the forms that those runs had; zero: nothing was learned
   std::string learned_forms;             // of plans, as prediction_interval.h names them: "tensor pipeline nodes"

@@ -63,6 +63,7 @@ void each_constant(Stack& stack, const Field& field) {
   field("pipeline_sync", stack.pipeline_sync);
   field("step_overhead", stack.step_overhead);
   field("interval", stack.interval, {0, 0.95});
+  field("fitted_parts", stack.fitted_parts);
 }
 
 template <class Stack, class Field>

@@ -63,9 +63,18 @@ constexpr Form kForms[] = {
     {"pair", [](const ParallelPlan& plan) { return plan.model.encoder.has_value() && !plan.model.bidirectional; }, &Behavior::novel_pair},
     {"slices", [](const ParallelPlan& plan) { return plan.slices > 1; }, &Behavior::novel_slices}};
 
-std::set<std::string> learned_forms(const Cluster& cluster) {
-  std::istringstream words(cluster.software.learned_forms);
+std::set<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
   return {std::istream_iterator<std::string>(words), {}};
+}
+
+// A program whose constants come of runs on other parts, and a part that runs of other programs were fitted to: what of the program's speed was those
+// parts' is not known. The interval of a part that no run was fitted to says as much by itself.
+bool never_met(const Cluster& cluster) {
+  constexpr double kFittedPart = 0.05;  // the widest interval of a part that rows were fitted to
+  const SoftwareStack& stack = cluster.software;
+  const bool both_are_fitted = !stack.fitted_parts.empty() && cluster.hardware.kernels->interval <= kFittedPart;
+  return both_are_fitted && stack.learned_interval == 0 && !words_of(stack.fitted_parts).contains(cluster.hardware.name);
 }
 
 }  // namespace
@@ -92,7 +101,7 @@ std::vector<std::string_view> forms_of(const ParallelPlan& plan) {
 
 PredictionInterval prediction_interval(const ParallelPlan& plan) {
   PredictionInterval interval = prediction_interval(plan.cluster);
-  const std::set<std::string> learned = learned_forms(plan.cluster);
+  const std::set<std::string> learned = words_of(plan.cluster.software.learned_forms);
   const bool has_learned = plan.cluster.software.learned_interval > 0;
   const bool all_learned = has_learned && std::ranges::all_of(kForms, [&](const Form& form) {
                              return form.novelty || !form.stands(plan) || learned.contains(std::string(form.name));
@@ -108,7 +117,8 @@ PredictionInterval prediction_interval(const ParallelPlan& plan) {
   interval.half_width = std::sqrt(square);
   interval.late = late;
   if (all_learned || !is_modelled(plan.cluster.hardware)) return interval;
-  if (is_unread(plan.cluster.software)) interval.late = std::hypot(late, common_behavior().late_program);
+  if (is_unread(plan.cluster.software)) interval.late = std::hypot(interval.late, common_behavior().late_program);
+  if (never_met(plan.cluster)) interval.late = std::hypot(interval.late, common_behavior().late_part);
   const HostDoubt host = host_doubt(plan);
   interval.slower = host.slower;
   interval.faster = host.faster;

@@ -1,5 +1,7 @@
 #include "sim/validation/fit.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -70,6 +72,7 @@ class Fit {
   void move_profiles();
   void pool();
   void fit_each();
+  void name_parts();
   void inherit();
   const SoftwareStack* nearest_fitted(const SoftwareStack& stack) const;
 
@@ -85,6 +88,7 @@ class Fit {
 Fit::Fit(std::vector<KnownStep>& known, FittedProfiles profiles) : profiles_(std::move(profiles)), known_(known) {
   const SoftwareStack home = profiles_.stacks.at(std::string(kPooled));
   for (auto& [name, stack] : profiles_.stacks) {
+    stack.fitted_parts.clear();
     for (const auto& constant : stack_constants())
       if (!constant.own && constant.fitted) constant.set(stack, constant.get(home));
     stacks_at_[name] = values_.size();
@@ -259,6 +263,13 @@ void Fit::fit_each() {
   coordinates_ = std::move(best_coordinates);
 }
 
+void Fit::name_parts() {
+  std::map<std::string, std::set<std::string>> parts;
+  for (const KnownStep& one : known_) parts[one.run->stack()].insert(one.run->row.part);
+  for (const auto& [stack, names] : parts)
+    if (stack != kPooled) profiles_.stacks.at(stack).fitted_parts = fmt::format("{}", fmt::join(names, " "));
+}
+
 // Stacks without rows take the constants of the same program in the nearest year that has some.
 void Fit::inherit() {
   std::map<std::string, const SoftwareStack*> heirs;
@@ -267,6 +278,7 @@ void Fit::inherit() {
   for (const auto& [name, nearest] : heirs) {
     for (const auto& constant : stack_constants())
       if (constant.fitted) constant.set(profiles_.stacks.at(name), constant.get(*nearest));
+    profiles_.stacks.at(name).fitted_parts = nearest->fitted_parts;
     profiles_.sources[name] = profiles_.sources.at(nearest->name);
   }
 }
@@ -287,6 +299,7 @@ FittedProfiles Fit::run() {
   fit_each();
   move_profiles();
   profiles_.error = weighted(all_);
+  name_parts();
   inherit();
   for (const auto& [name, sources] : profiles_.sources) {
     if (name == kPooled) continue;  // of an unknown stack: as wide as its file says

@@ -102,9 +102,12 @@ void save_profiles(const FittedProfiles& profiles, const std::string& folder) {
     const bool is_part = profiles.parts.contains(name);
     const char* kind = is_part ? "hardware" : "software";
     Json json = profile_json(name, kind);
-    json[std::string(kFitted)] = is_part ? fitted_block(part_constants(), profiles.parts.at(name).kernels, sources)
-                                         : fitted_block(stack_constants(), profiles.stacks.at(name), sources);
-    if (is_part) erase_unread_hardware(json);
+    Json& block = json[std::string(kFitted)] = is_part ? fitted_block(part_constants(), profiles.parts.at(name).kernels, sources)
+                                                       : fitted_block(stack_constants(), profiles.stacks.at(name), sources);
+    if (is_part)
+      erase_unread_hardware(json);
+    else if (const std::string& parts = profiles.stacks.at(name).fitted_parts; !parts.empty())
+      block["fitted_parts"] = parts;
     std::filesystem::create_directories(std::filesystem::path(folder) / kind);
     const std::string path = (std::filesystem::path(folder) / kind / (name + ".json")).string();
     require_own(path, OwnFile::Profile);

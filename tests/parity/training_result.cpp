@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "executor/training/checkpoint.h"
-#include "executor/training/hugging_face.h"
 #include "executor/training/task_runner.h"
 #include "sim/units/at.h"
 #include "tests/parity/made_up_tokens.h"
@@ -149,7 +148,7 @@ TrainingResult train(const TrainingRequest& request) {
   for (FlatBucket& bucket : parameters.buckets())
     for (const sim::BucketSlot& slot : bucket.layout().slots)
       if (const auto given = request.frozen.find(parameters.parameter(slot).name); slot.frozen && given != request.frozen.end())
-        executor::put_whole(parameters, bucket, slot, given->second);
+        parameters.put_whole(bucket, slot, given->second);
   if (!request.load_from.empty()) {
     state = executor::Checkpoints(request.load_from, plan, communicators, faults).load(parameters);
     runner.gather_whole_state();

@@ -8,64 +8,13 @@
 #include <functional>
 
 #include "executor/training/checkpoint.h"
+#include "executor/training/hugging_face_source.h"
 #include "sim/units/input_error.h"
+#include "tests/executor/training/tiny_families.h"
 #include "tests/executor/training/tiny_training.h"
 
 namespace executor {
 namespace {
-
-sim::ParallelPlan tiny_llama_plan() {
-  sim::ParallelPlan plan = tiny_plan();
-  plan.model.model_type = "llama";
-  plan.model.norm = sim::Norm::RmsNorm;
-  plan.model.position = sim::Position::Rotary;
-  plan.model.activation = sim::Activation::Silu;
-  plan.model.gated_mlp = true;
-  plan.model.attention_bias = plan.model.projection_bias = plan.model.mlp_bias = plan.model.tied_embeddings = false;
-  return plan;
-}
-
-sim::ParallelPlan tiny_mixtral_plan() {
-  sim::ParallelPlan plan = tiny_llama_plan();
-  plan.model.model_type = "mixtral";
-  plan.model.experts = sim::ExpertForm{.experts = 2, .topk = 1, .expert_ffn = plan.model.ffn, .renormalised = true};
-  return plan;
-}
-
-HuggingFaceSource source_of(const sim::ParallelPlan& plan, const std::string& name) {
-  return hugging_face_source(plan.model, {.name = name, .split = {}, .row_blocks = {}, .initial = {}});
-}
-
-sim::ParallelPlan tiny_latent_plan(sim::AttentionForm form) {
-  sim::ParallelPlan plan = tiny_llama_plan();
-  plan.model.model_type = "deepseek_v3";
-  plan.model.attention = form;
-  plan.model.attention.kind = sim::AttentionKind::Latent;
-  return plan;
-}
-
-TEST(HuggingFace, NamesOfLatentAttention) {
-  const sim::ParallelPlan plan = tiny_latent_plan({});
-  EXPECT_THAT(source_of(plan, "layers.1.attention.kv_down.weight").names,
-              testing::ElementsAre("model.layers.1.self_attn.kv_a_proj_with_mqa.weight"));
-  EXPECT_THAT(source_of(plan, "layers.1.attention.q.weight").names, testing::ElementsAre("model.layers.1.self_attn.q_proj.weight"));
-  EXPECT_THAT(source_of(plan, "layers.1.attention.q_norm.weight").names,
-              testing::ElementsAre("model.layers.1.self_attn.q_a_layernorm.weight"));
-}
-
-TEST(HuggingFace, NamesOfBothFamilies) {
-  const HuggingFaceSource fused = source_of(tiny_plan(), "layers.1.attention.qkv.weight");
-  EXPECT_THAT(fused.names, testing::ElementsAre("transformer.h.1.attn.c_attn.weight"));
-  EXPECT_TRUE(fused.transposed);
-  EXPECT_FALSE(source_of(tiny_plan(), "layers.1.attention.qkv.bias").transposed);
-  EXPECT_THAT(source_of(tiny_plan(), "head.norm.bias").names, testing::ElementsAre("transformer.ln_f.bias"));
-  EXPECT_THAT(source_of(tiny_llama_plan(), "layers.0.mlp.up.weight").names,
-              testing::ElementsAre("model.layers.0.mlp.gate_proj.weight", "model.layers.0.mlp.up_proj.weight"));
-  EXPECT_THAT(source_of(tiny_llama_plan(), "head.weight").names, testing::ElementsAre("lm_head.weight"));
-  const std::string experts = "model.layers.0.block_sparse_moe.experts.";
-  EXPECT_THAT(source_of(tiny_mixtral_plan(), "layers.0.mlp.experts.up.weight").names,
-              testing::ElementsAre(experts + "0.w1.weight", experts + "0.w3.weight", experts + "1.w1.weight", experts + "1.w3.weight"));
-}
 
 TEST(HuggingFace, FamiliesWithOtherWeightsAreRefused) {
   sim::ParallelPlan plan = tiny_mixtral_plan();

@@ -49,6 +49,26 @@ TEST(PredictionInterval, FormsThatNoRunHasWidenIt) {
   EXPECT_GT(prediction_interval(slices).half_width, prediction_interval(plan).half_width);
 }
 
+// What of its speed was the part's is not known.
+TEST(PredictionInterval, AProgramMayBeLateOnAPartOnWhichItsRunsWereNot) {
+  ParallelPlan plan = testing::tiny_plan({.data = 2});
+  plan.cluster = {load_hardware_profile("a100-80gb-sxm"), 2, load_software("megatron-lm-2022")};
+  const PredictionInterval known = prediction_interval(plan);
+  EXPECT_TRUE(known.is_even());
+  plan.cluster.software.fitted_parts = "h100-80gb-sxm a100-80gb-pcie";
+  const PredictionInterval other = prediction_interval(plan);
+  EXPECT_GT(other.above(), known.above());
+  EXPECT_EQ(other.below(), known.below());
+  plan.cluster.hardware = load_hardware_profile("a40-48gb");
+  EXPECT_TRUE(prediction_interval(plan).is_even()) << "its own interval is that of a part no run was fitted to";
+  plan.cluster.hardware = load_hardware_profile("a100-80gb-sxm");
+  plan.cluster.software.learned_interval = 0.05;
+  EXPECT_EQ(prediction_interval(plan).late, 0) << "runs of this program on this machine";
+  plan.cluster.software.learned_interval = 0;
+  plan.cluster.software.fitted_parts.clear();
+  EXPECT_TRUE(prediction_interval(plan).is_even()) << "to no run: as wide as its file says";
+}
+
 TEST(PredictionInterval, AnOrderIsAsSureAsTheGapIsWide) {
   const ParallelPlan plan = testing::tiny_plan({.data = 2});
   const auto chance = [&](double step, double than) { return chance_faster({plan, Seconds(step)}, {plan, Seconds(than)}); };

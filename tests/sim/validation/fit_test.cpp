@@ -54,6 +54,7 @@ TEST(Fit, FindsWhatTheRunsWereMadeWith) {
   EXPECT_LT(fitted.stacks.at(kStack).matrix_share * fitted.parts.at("a100-80gb-sxm").kernels.matrix_share,
             0.95 * made.profiles.stacks.at(kStack).matrix_share * made.profiles.parts.at("a100-80gb-sxm").kernels.matrix_share);
   EXPECT_THAT(fitted.sources.at(kStack), testing::UnorderedElementsAre("large", "small"));
+  EXPECT_EQ(fitted.stacks.at(kStack).fitted_parts, "a100-80gb-sxm");
 }
 
 TEST(Fit, AProgramWithoutRowsTakesThoseOfItsNearestYear) {
@@ -66,7 +67,9 @@ TEST(Fit, AProgramWithoutRowsTakesThoseOfItsNearestYear) {
   made.profiles.stacks.emplace("stranger", stranger);
   const FittedProfiles fitted = fit(made.runs, made.profiles);
   EXPECT_EQ(fitted.stacks.at("older").matrix_share, fitted.stacks.at(kStack).matrix_share);
+  EXPECT_EQ(fitted.stacks.at("older").fitted_parts, "a100-80gb-sxm");
   EXPECT_EQ(fitted.stacks.at("stranger").matrix_share, fitted.stacks.at("plain").matrix_share);
+  EXPECT_EQ(fitted.stacks.at("stranger").fitted_parts, "");
 }
 
 TEST(Fit, SameRowsSameConstants) {
