@@ -130,7 +130,8 @@ TEST(Forms, OfTransformersArePredicted) {
 }
 
 TEST(Forms, WithoutRowsHaveWiderIntervals) {
-  const double plain = width(predict({patched(valid_row(), {{"hardware", {{"gpu", "H100-SXM5-80GB"}}}})})[0].estimate);  // on which its program ran
+  const double plain =
+      width(predict({patched(valid_row(), {{"hardware", {{"gpu", "H100-SXM5-80GB"}}}})})[0].estimate);  // on which its program ran
   for (const PredictedRow& row : predict_forms(valid_row(), transformer_forms()))
     for (const char* name :
          {"dropless", "padded",      "drop",    "latent", "sliding", "lora", "a2a", "ring", "internevo", "maxtext", "tinygrad",
