@@ -63,7 +63,6 @@ void each_constant(Stack& stack, const Field& field) {
   field("pipeline_sync", stack.pipeline_sync);
   field("step_overhead", stack.step_overhead);
   field("interval", stack.interval, {0, 0.95});
-  field("fitted_parts", stack.fitted_parts);
 }
 
 template <class Stack, class Field>
@@ -137,6 +136,7 @@ void each_habit(Stack& stack, const Field& field) {
   field("overlaps_pieces", stack.overlaps_pieces);
   field("lightens_last_stage", stack.lightens_last_stage);
   field("pace", stack.pace, kGain);
+  field("fitted_parts", stack.fitted_parts);
   field("learned_interval", stack.learned_interval, {0, 0.95});
   field("learned_forms", stack.learned_forms);
 }
@@ -201,6 +201,7 @@ SoftwareStack software_stack_from_json(const Json& json, const std::string& file
     const JsonReader fitted = reader.child("fitted");
     stack.source += "; " + required_source(fitted);
     each_constant(stack, FieldsIn(fitted));
+    stack.fitted_parts = fitted.text("fitted_parts", stack.fitted_parts);
   }
   if (format >= kNewestProfileFormat) refuse_unread_software(reader);
   reader.refuse_unknown();

@@ -1,6 +1,8 @@
 """Every published config.json is planned and simulated as downloaded; what the worker lacks is refused by the worker alone."""
 import json
 import pathlib
+import re
+import subprocess
 
 import program
 
@@ -28,6 +30,12 @@ class Families(program.ProgramTest):
         self.run_program("plan", "--model", config, *(more or self.question(config.stem)), *expert, "--threads", "1", "-o", plan)
         return plan
 
+    def length(self, config, *question):
+        """256 tokens, or as many as an image has: what the refusal of 256 advises."""
+        done = subprocess.run(program.words(["plan", "--model", config, *question, "--sequence", "256"]), text=True, capture_output=True)
+        advised = re.search(r"use sequence (\d+)$", done.stderr, re.M)
+        return advised[1] if done.returncode == 30 and advised else "256"
+
     def step_time(self, **changes):
         config = self.folder / "config.json"
         config.write_text(json.dumps(json.loads((CONFIGS / "mistral-7b.json").read_text()) | changes))
@@ -46,8 +54,8 @@ class Families(program.ProgramTest):
             with self.subTest(family):
                 config = self.folder / f"{family}.json"
                 config.write_text(json.dumps(content["config"]))
-                few = ("--cluster", "h100-80gb-sxm", "--devices", "64", "--global-batch", "64", "--sequence", "256", *FIXED)
-                self.run_program("simulate", self.planned(config, *few))
+                few = ("--cluster", "h100-80gb-sxm", "--devices", "64", "--global-batch", "64", *FIXED)
+                self.run_program("simulate", self.planned(config, *few, "--sequence", self.length(config, *few)))
 
     def test_a_window_is_less_work(self):
         whole, windowed = self.step_time(sliding_window=None), self.step_time(sliding_window=4096)
