@@ -60,9 +60,8 @@ std::string interval_text(const sim::ParallelPlan& plan, sim::Seconds step) {
 
 std::string title_of(const Subject& subject) {
   const sim::ParallelPlan& plan = subject.plan;
-  return fmt::format("{}: {} on {} x {}, sequence {}, global batch {}, {}", subject.path, sim::family_and_size(plan.model),
-                     plan.cluster.devices, plan.cluster.hardware.name, plan.workload.sequence, plan.workload.global_batch,
-                     sim::to_text(plan.workload.precision));
+  return fmt::format("{}: {} on {} x {}, {}", subject.path, sim::family_and_size(plan.model), plan.cluster.devices,
+                     plan.cluster.hardware.name, workload_summary(plan));
 }
 
 std::string verdict_of(const CheckResult& check) {

@@ -298,6 +298,13 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
                             result.simulated, result.proof);
 }
 
+std::string workload_summary(const sim::ParallelPlan& plan) {
+  constexpr std::string_view kSaid[] = {"sequence", "global_batch", "precision"};
+  const std::string more = sim::unusual_text(plan, kSaid, sim::FieldRole::Workload);
+  return fmt::format("sequence {}, global batch {}, {}{}{}", plan.workload.sequence, plan.workload.global_batch,
+                     sim::to_text(plan.workload.precision), more.empty() ? "" : ", ", more);
+}
+
 std::string plan_summary(const sim::ParallelPlan& plan) {
   const std::string context = plan.mesh.context > 1 ? fmt::format(" x context {}", context_name(plan)) : "";
   const std::string experts = plan.mesh.expert > 1 ? fmt::format(" (experts over {})", expert_name(plan)) : "";

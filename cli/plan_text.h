@@ -19,6 +19,8 @@ std::string margin_text(double gap);                                   // "more 
 std::string nothing_better(planner::Objective objective, double gap);  // "no plan takes more than 1.2 % less energy"
 std::string proof_in_short(const planner::SearchResult& result, planner::Objective objective = planner::Objective::Step);
 
+// "sequence 4096, global batch 64, bf16", and what else of the workload is not as usual: adapters, frozen parts, documents, the optimizer.
+std::string workload_summary(const sim::ParallelPlan& plan);
 // "data 2 x tensor 1 x pipeline 2, 1f1b, 4 microbatches of 1, zero 0, recompute none"
 std::string plan_summary(const sim::ParallelPlan& plan);
 

@@ -5,6 +5,7 @@
 
 #include "cli/plan_text.h"
 #include "sim/cluster/whose_speed.h"
+#include "sim/model/model_text.h"
 #include "sim/units/counted.h"
 
 namespace cli {
@@ -31,11 +32,12 @@ std::string recipe_text(const sim::Program& program, const sim::Recipe& recipe, 
 }
 
 std::string import_text(const sim::ImportedPlan& imported, const std::string& output) {
-  return fmt::format("{} {}{}{}\n\n{}\n\nPlan file: {}, to be priced with the speed of {} (meshwright simulate says what it costs)",
+  const std::string trained = fmt::format("{}, {}", sim::family_and_size(imported.plan.model), workload_summary(imported.plan));
+  return fmt::format("{} {}{}{}\n\n{}\n{}\n\nPlan file: {}, to be priced with the speed of {} (meshwright simulate says what it costs)",
                      imported.program->title, imported.program->version,
                      notes_text("Not known: these might change the figures", imported.unknown),
-                     notes_text("These change the figures, and a plan has no word for them", imported.lost), plan_summary(imported.plan),
-                     output, sim::to_text(sim::whose_speed(imported.plan.cluster))) +
+                     notes_text("These change the figures, and a plan has no word for them", imported.lost), trained,
+                     plan_summary(imported.plan), output, sim::to_text(sim::whose_speed(imported.plan.cluster))) +
          notes_text("Otherwise there, or left out", imported.notes) + counted_text(imported);
 }
 

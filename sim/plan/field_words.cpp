@@ -32,11 +32,11 @@ std::string said_of(const PlanField& field, const ParallelPlan& plan) {
   return to_text(value);
 }
 
-std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told) {
+std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told, FieldRole role) {
   std::string text;
   for (const PlanField& field : plan_fields()) {
     const bool is_told = std::find(told.begin(), told.end(), field.name) != told.end();
-    if (field.role != FieldRole::Layout || is_told || is_at_default(field, plan) || !has_use(field, plan)) continue;
+    if (field.role != role || is_told || is_at_default(field, plan) || !has_use(field, plan)) continue;
     text += (text.empty() ? "" : ", ") + phrase(field, plan);
   }
   return text;

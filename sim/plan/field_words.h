@@ -13,7 +13,7 @@ inline constexpr Bytes kOneBucket{std::int64_t{1} << 50};  // of gradients that 
 
 std::string said_of(const PlanField& field, const ParallelPlan& plan);  // "one bucket"; else as text_of()
 
-// "accumulation reduce_each, prefetch 0": what of the layout is not at its default and has a use, beside the fields that are `told` elsewhere; empty: nothing.
-std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told);
+// "accumulation reduce_each, prefetch 0": what of a role is not at its default and has a use, beside the fields that are `told` elsewhere; empty: nothing.
+std::string unusual_text(const ParallelPlan& plan, std::span<const std::string_view> told, FieldRole role = FieldRole::Layout);
 
 }  // namespace sim

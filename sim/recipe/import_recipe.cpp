@@ -402,9 +402,11 @@ ImportedPlan import_recipe(const std::string& path, const RecipeContext& context
           std::move(read.in_file)};
 }
 
-// What is wrong on devices of another number is told when they are known.
+// What is wrong on devices of another number is told when they are known; so is a network that has no size yet, of which no program has settled anything.
 std::int32_t processes_of(const std::string& path, const RecipeContext& context) {
-  return static_cast<std::int32_t>(std::clamp<std::int64_t>(read_recipe(path, context).draft.processes.value_or(0), 0, kMostProcesses));
+  Draft draft = read_recipe(path, context).draft;
+  take_processes(draft);
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(draft.processes.value_or(0), 0, kMostProcesses));
 }
 
 }  // namespace sim

@@ -18,11 +18,15 @@ TEST(RecipeText, NamesFilesAndWhatDidNotGoWithThem) {
 }
 
 TEST(RecipeText, SaysWhatAPlanBecame) {
-  const sim::ImportedPlan imported{sim::testing::tiny_plan({.data = 2}), &sim::kMegatron, {}};
-  EXPECT_EQ(
-      import_text(imported, "p.json"),
-      "Megatron-LM core_v0.16.1\n\ndata 2 x tensor 1 x pipeline 1, one stage, 4 microbatches of 1, zero 0, recompute none\n\nPlan file: "
-      "p.json, to be priced with the speed of meshwright on test-machine (meshwright simulate says what it costs)");
+  sim::ImportedPlan imported{sim::testing::tiny_plan({.data = 2}), &sim::kMegatron, {}};
+  EXPECT_EQ(import_text(imported, "p.json"),
+            "Megatron-LM core_v0.16.1\n\ngpt2 (220 K), sequence 32, global batch 8, fp32\ndata 2 x tensor 1 x pipeline 1, one stage, 4 "
+            "microbatches of 1, zero 0, recompute none\n\nPlan file: p.json, to be priced with the speed of meshwright on test-machine "
+            "(meshwright simulate says what it costs)");
+  std::vector<sim::Violation> wrong;
+  imported.plan.model.adapters = sim::parse_adapters("rank 4 on q,v", wrong);
+  imported.plan.workload.optimizer = sim::OptimizerKind::Sgd;
+  EXPECT_THAT(import_text(imported, "p.json"), HasSubstr("global batch 8, fp32, optimizer sgd, adapters rank 4 on q,v\n"));
 }
 
 }  // namespace

@@ -16,12 +16,22 @@ constexpr std::string_view kStartedTuning =
     " tune.py --model_name_or_path a/b --bf16 True --per_device_train_batch_size 2 --model_max_length 32\n";
 constexpr std::string_view kHeadOfAJob = "#!/bin/bash\n#SBATCH --nodes=4 --time=1:00:00\n#SBATCH --gres=gpu:a100:8   # all of them\n";
 
-std::int32_t started_by(const std::string& text, const Texts& given = {}) {
+std::int32_t started_by(const std::string& text, const RecipeContext& context) {
   const std::string path = testing::recipe_folder() + "/started";
   FILE* const file = std::fopen(path.c_str(), "wb");
   std::fwrite(text.data(), 1, text.size(), file);
   std::fclose(file);
-  return processes_of(path, llama_started_on(1, given));
+  return processes_of(path, context);
+}
+
+std::int32_t started_by(const std::string& text, const Texts& given = {}) { return started_by(text, llama_started_on(1, given)); }
+
+// Else the number of devices is asked for, which the text says, and not the vocabulary, which it does not.
+TEST(LaunchSize, IsKnownBeforeTheNetworkIs) {
+  RecipeContext unsized = llama_started_on(1);
+  unsized.model = std::nullopt;
+  const std::string starts = "torchrun --nnodes 4 --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 ";
+  EXPECT_EQ(started_by(starts + "--seq-length 32 --tokenizer-type GPTSentencePieceTokenizer --micro-batch-size 1\n", unsized), 32);
 }
 
 TEST(LaunchSize, HeadsOfOtherQueues) {
