@@ -11,8 +11,8 @@
 namespace sim {
 namespace {
 
-constexpr std::size_t kShortestWord = 3;
-constexpr std::size_t kLongestName = 100;  // what is longer is no name, and its distances cost the square of it
+constexpr std::size_t kShortestWord = 3, kSlip = 2;  // letters; edits
+constexpr std::size_t kLongestName = 100;            // what is longer is no name, and its distances cost the square of it
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {  // Levenshtein, one row
   std::vector<std::size_t> row(b.size() + 1);
@@ -92,11 +92,13 @@ std::vector<std::string> near_names(std::string_view asked, std::span<const std:
   const std::string together = joined(asked);
   std::vector<std::string> without_dashes = chosen(known, [&](const std::string& name) { return joined(name).starts_with(together); });
   if (together.size() >= kShortestWord && !without_dashes.empty()) return without_dashes;
-  if (std::vector<std::string> sharers = sharing(asked, known); together.size() >= kShortestWord && !sharers.empty()) return sharers;
   const auto distance = [&](const std::string& name) { return edit_distance(asked, name); };
   const auto nearest =
       std::min_element(known.begin(), known.end(), [&](const std::string& a, const std::string& b) { return distance(a) < distance(b); });
-  if (nearest == known.end() || 2 * distance(*nearest) > word.size()) return {};
+  const std::size_t least = nearest == known.end() ? kLongestName : distance(*nearest);
+  if (least > kSlip && together.size() >= kShortestWord)
+    if (std::vector<std::string> sharers = sharing(asked, known); !sharers.empty()) return sharers;
+  if (2 * least > word.size()) return {};
   return {*nearest};
 }
 
