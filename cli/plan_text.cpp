@@ -299,7 +299,7 @@ std::string search_text(const planner::SearchRequest& request, const planner::Se
 }
 
 std::string workload_summary(const sim::ParallelPlan& plan) {
-  constexpr std::string_view kSaid[] = {"sequence", "global_batch", "precision"};
+  constexpr std::string_view kSaid[] = {"sequence", "global_batch", "precision", "fp32_gradients"};
   const std::string more = sim::unusual_text(plan, kSaid, sim::FieldRole::Workload);
   return fmt::format("sequence {}, global batch {}, {}{}{}", plan.workload.sequence, plan.workload.global_batch,
                      sim::to_text(plan.workload.precision), more.empty() ? "" : ", ", more);

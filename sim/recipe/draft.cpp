@@ -319,6 +319,14 @@ void note_swapping(Draft& draft) {
           {std::string(name), "is true: in a plan what is on drives is read, stepped and written in turn", "expect a shorter step"});
 }
 
+// Half of what offload_param says, and the plan would say more.
+void refuse_weights_alone_on_host(Draft& draft) {
+  draft.plan.offload_parameters = false;
+  draft.wrong.push_back({"offload_param",
+                         "keeps weights on the host whose optimizer stays on the device; a plan has both there, or the optimizer alone",
+                         "take the nearest two runs: import it without offload_param, and with offload_optimizer beside it"});
+}
+
 }  // namespace
 
 void settle_drives(Draft& draft) {
@@ -340,12 +348,13 @@ void take_stage_of_accelerate(Draft& draft, std::string setting) {
 
 void settle_engine_of_deepspeed(Draft& draft) {
   settle_drives(draft);
+  const bool on_host = std::exchange(draft.plan.offload_parameters, draft.plan.offload_parameters && draft.plan.zero_stage == 3);
   if (draft.plan.zero_stage == 3) {
     draft.plan.cluster.software.unit_buffers = false;
+    if (on_host && !draft.plan.offload_optimizer) refuse_weights_alone_on_host(draft);
     return;
   }
-  if (!draft.plan.offload_parameters) return;
-  draft.plan.offload_parameters = false;
+  if (!on_host) return;
   draft.notes.push_back(
       {"offload_param", fmt::format("moves weights of stage 3 alone, and this is stage {}: they stay on the device", draft.plan.zero_stage),
        "as the program does it"});

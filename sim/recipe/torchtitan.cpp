@@ -10,6 +10,7 @@
 #include "sim/recipe/beside.h"
 #include "sim/recipe/primus.h"
 #include "sim/recipe/torchtitan.h"
+#include "sim/recipe/torchtitan_refusals.h"
 #include "sim/recipe/torchtitan_registry.h"
 #include "sim/recipe/torchtitan_scales.h"
 #include "sim/units/at.h"
@@ -311,10 +312,7 @@ PrecisionPolicy all_in_bf16(const PrecisionPolicy& policy) {
 bool mixes_types(const Draft& draft) {
   const DeviceMesh& mesh = draft.plan.mesh;
   const std::int64_t parts = std::int64_t{mesh.pipeline} * mesh.tensor;
-  if (!flag_of(draft, std::string(kIsOfToml), false) || parts == 1 || mesh.context > 1) return true;
-  const std::int64_t rest = draft.plan.cluster.devices / std::max<std::int64_t>(1, parts * draft.replicate.value_or(1));
-  const std::int64_t shard = draft.shard.value_or(-1);
-  return (shard < 0 ? rest : shard) > 1;
+  return !flag_of(draft, std::string(kIsOfToml), false) || parts == 1 || mesh.context > 1 || shards_over_data(draft);
 }
 
 // Gradients are summed in fp32, but in forks; one type for weights and states: no fp32 copies.
@@ -384,6 +382,7 @@ void settle_torchtitan(Draft& draft) {
   plan.workload.precision = types_of_torchtitan(draft);
   plan.sequence_parallel = draft.sequence_parallel.value_or(true) && plan.mesh.tensor > 1;
   settle_tensor_overlap_of_titan(draft);
+  refuse_what_torchtitan_stops_at(draft);
   if (!draft.shard) draft.shard = -1;
   if (stages == 1) {
     draft.blocks.clear(), draft.order_file.clear(), plan.schedule = "1f1b";
@@ -423,7 +422,7 @@ const Program kTorchtitan = {
         "data_parallel_shard_degree data_parallel_degree data_parallel_replicate_degree "
         "tensor_parallel_degree+!sharding_parallel_degree+!paddle pipeline_parallel_degree+!sharding_parallel_degree+!paddle "
         "context_parallel_degree expert_parallel_degree --parallelism. --training.+!oumi "
-        "--model.flavor --job.config_file torchtitan",
+        "--model.flavor --job.config_file [model]+flavor+[training] torchtitan",
     .fields = torchtitan_fields(),
     .judge = judge_torchtitan,
     .files = torchtitan_files,

@@ -80,7 +80,7 @@ bool is_path(std::string_view name) { return name.starts_with('/') || name.start
   }
   const std::string what = "is neither a file nor a known profile";
   const std::string near = near_name_remedy(usual(asked), boards_first(known), "");
-  if (!near.empty()) throw InputError(asked, {{"", what, near}});
+  if (!near.empty()) throw InputError(asked, {{"", what, near + " Else give the path of a file"}});
   throw InputError(asked,
                    {{"", fmt::format("{}, accepted: {}", what, fmt::join(known, ", ")), "give one of these names, or the path of a file"}});
 }

@@ -263,6 +263,14 @@ TEST(DeepSpeed, AShareOfTheOptimizerGoesToTheHostInStageThree) {
   EXPECT_THAT(testing::text_of(ignored.notes), HasSubstr("offload_optimizer.ratio"));
 }
 
+TEST(DeepSpeed, WeightsAloneOnTheHostAreNoPlan) {
+  const std::string refused =
+      testing::refusal_of(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}})",
+                          testing::context_of(testing::gpu_plan({.data = 2})));
+  EXPECT_THAT(refused, HasSubstr("offload_param: keeps weights on the host whose optimizer stays on the device"));
+  EXPECT_THAT(refused, Not(HasSubstr("/offload_parameters")));
+}
+
 // Weights go to the host in stage 3 alone, whatever the file says.
 TEST(DeepSpeed, WeightsBelowStageThreeStayAndAreTold) {
   const ImportedPlan read = testing::imported(

@@ -30,7 +30,8 @@ std::int32_t started_by(const std::string& text, const Texts& given = {}) { retu
 TEST(LaunchSize, IsKnownBeforeTheNetworkIs) {
   RecipeContext unsized = llama_started_on(1);
   unsized.model = std::nullopt;
-  const std::string starts = "torchrun --nnodes 4 --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 ";
+  const std::string starts =
+      "torchrun --nnodes 4 --nproc_per_node 8 pretrain_gpt.py --num-layers 2 --hidden-size 64 --num-attention-heads 4 ";
   EXPECT_EQ(started_by(starts + "--seq-length 32 --tokenizer-type GPTSentencePieceTokenizer --micro-batch-size 1\n", unsized), 32);
 }
 

@@ -295,7 +295,6 @@ TEST(Torchtitan, TomlWithoutShardsComputesInItsType) {
   EXPECT_EQ(bf16.compute(), Precision::Bf16);
   EXPECT_EQ(bf16.of(Numbers::Gradients), Precision::Bf16);
   EXPECT_THAT(silence, Not(HasSubstr("mixed_precision_param")));
-  EXPECT_EQ(precision_of("", "data_parallel_replicate_degree = 2\ntensor_parallel_degree = 2", 4).first.compute(), Precision::Fp32);
   EXPECT_EQ(precision_of("", "tensor_parallel_degree = 2", 4).first.compute(), Precision::Bf16) << "sharded by the rest";
   EXPECT_EQ(precision_of("", "data_parallel_shard_degree = 1\ndata_parallel_replicate_degree = 2", 2).first.compute(), Precision::Bf16);
   EXPECT_EQ(precision_of("", "data_parallel_shard_degree = 1\ncontext_parallel_degree = 2", 2).first.compute(), Precision::Bf16);
@@ -341,7 +340,8 @@ TEST(Torchtitan, ExchangesGoAlongProductsWhereItIsAsked) {
   const std::string now = "[compile]\nenable = true\nenable_async_tensor_parallel = true\n", ranks = "tensor_parallel_degree = 2\n";
   EXPECT_EQ(with("", ranks).tensor_overlap, TensorOverlap::AsTheProgram);
   EXPECT_EQ(with(now, ranks).tensor_overlap, TensorOverlap::AlongProducts);
-  EXPECT_EQ(with("", ranks + "enable_async_tensor_parallel = true\n").tensor_overlap, TensorOverlap::AlongProducts);
+  const std::string compiled = "[compile]\nenable = true\n";
+  EXPECT_EQ(with(compiled, ranks + "enable_async_tensor_parallel = true\n").tensor_overlap, TensorOverlap::AlongProducts);
   EXPECT_EQ(with(now, "tensor_parallel_degree = 1\n").tensor_overlap, TensorOverlap::AsTheProgram) << "nobody to exchange with";
   const std::string again = testing::main_text(kTorchtitan, with(now, ranks));
   EXPECT_THAT(again, HasSubstr("config.compile.enable_async_tensor_parallel = True"));

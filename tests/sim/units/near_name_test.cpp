@@ -24,6 +24,18 @@ TEST(NearName, AWordOfTheName) {
   EXPECT_THAT(near_names("--gb", std::vector<std::string>{"--device-gb"}), IsEmpty());
 }
 
+TEST(NearName, WordsOfOthersForm) {
+  const std::vector<std::string> parts = {"a10-24gb",      "a100-40gb-sxm",   "a100-80gb-pcie", "a100-80gb-sxm",
+                                          "h100-80gb-sxm", "h100-96gb-hbm2e", "rtx-4090-24gb"};
+  EXPECT_THAT(near_names("rtx4090", parts), ElementsAre("rtx-4090-24gb"));
+  EXPECT_THAT(near_names("RTX 4090", parts), ElementsAre("rtx-4090-24gb"));
+  EXPECT_THAT(near_names("h100-sxm", parts), ElementsAre("h100-80gb-sxm"));
+  EXPECT_THAT(near_names("A100-SXM4-80GB", parts), ElementsAre("a100-80gb-sxm"));
+  EXPECT_THAT(near_names("NVIDIA H100 80GB HBM3", parts), ElementsAre("h100-80gb-sxm"));
+  EXPECT_THAT(near_names("a1000-80", parts), IsEmpty()) << "digits behind digits are another number";
+  EXPECT_THAT(near_names("--globalbatch", std::vector<std::string>{"--global-batch"}), ElementsAre("--global-batch"));
+}
+
 TEST(NearName, NothingIsNear) {
   EXPECT_THAT(near_names("nope", kParts), IsEmpty());
   EXPECT_THAT(near_names("", kParts), IsEmpty());

@@ -23,7 +23,8 @@ TEST(ProfileSearch, ANameIsFoundInItsFolder) {
 
 TEST(ProfileSearch, AnUnknownNameHasTheNearestElseTheKnown) {
   EXPECT_THAT([] { find_profile("h100-80gb-smx", {"hardware"}); },
-              ThrowsMessage<InputError>("h100-80gb-smx: is neither a file nor a known profile; did you mean h100-80gb-sxm?"));
+              ThrowsMessage<InputError>(
+                  "h100-80gb-smx: is neither a file nor a known profile; did you mean h100-80gb-sxm? Else give the path of a file"));
   EXPECT_THAT([] { find_profile("rtx-4090", {"hardware"}); }, ThrowsMessage<InputError>(HasSubstr("did you mean rtx-4090-24gb?")));
   EXPECT_THAT([] { find_profile("meta-llama/Llama-3.1-8B", {"models"}); },
               ThrowsMessage<InputError>(HasSubstr("did you mean llama-3.1-8b?")));
