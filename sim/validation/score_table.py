@@ -161,7 +161,7 @@ def constant_rows():
     yield "| profile | constants | fitted to |\n|---|---|---|"
     for path in sorted((ROOT / "profiles").glob("*ware/*.json")):
         fitted = json.loads(path.read_text()).get("fitted", {})
-        names = [name for name in fitted if name not in ("source", "interval")]
+        names = [name for name in fitted if name not in ("source", "interval", "fitted_parts")]
         counts, widths = counts + len(names), widths + ("interval" in fitted)
         if names:
             sources = re.search(r"on rows of (.*) in profiles", fitted["source"])[1]
