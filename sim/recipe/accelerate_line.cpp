@@ -110,6 +110,36 @@ void leave_unasked(const Options& options, std::string_view kind, RecipeReading&
   }
 }
 
+constexpr std::string_view kDegrees = "parallelism_config_", kDegreesOfFile = "launch.parallelism_config.";
+
+// FSDP 2 beside tensor and context ranks. A kind on the line leaves the file's degrees out, too, and a degree that nobody says is 1.
+void settle_degrees(const Options& options, bool has_kind, RecipeReading& reading) {
+  const bool asks = options.contains("use_parallelism_config");
+  if (has_kind && !asks) erase_section(reading, kDegreesOfFile);
+  const auto is_of_file = [](const RecipeSetting& one) { return one.key.starts_with(kDegreesOfFile); };
+  const bool counts = asks || std::ranges::any_of(reading.settings, is_of_file);
+  RecipeSettings moved;
+  for (const RecipeSetting& one : reading.settings) {
+    if (!one.key.starts_with(kDegrees) || !options.contains(one.key)) continue;
+    if (counts)
+      moved.push_back({std::string(kDegreesOfFile) + one.key, one.value, one.key});
+    else
+      reading.unknown.push_back({one.key, "stands without --use_parallelism_config: it is not read", "write that, if it is meant"});
+  }
+  erase_settings(reading, [&](const RecipeSetting& one) {
+    const bool is_degree = one.key.starts_with(kDegrees) && options.contains(one.key);
+    return is_degree || one.key == "use_parallelism_config" ||
+           std::ranges::any_of(moved, [&](const RecipeSetting& other) { return other.key == one.key; });
+  });
+  reading.settings.insert(reading.settings.end(), moved.begin(), moved.end());
+  const std::string shard = std::string(kDegreesOfFile) + "parallelism_config_dp_shard_size";
+  if (asks && first_named(shard, reading.settings) == nullptr) reading.settings.push_back({.key = shard, .value = "1", .is_default = true});
+  const RecipeSetting* const version = first_named("launch.fsdp_config.fsdp_version", reading.settings);
+  if (asks && (!options.contains("use_fsdp") || version == nullptr || version->value != "2"))
+    reading.unknown.push_back({"use_parallelism_config", "is refused by Accelerate without --use_fsdp and --fsdp_version 2 on the line",
+                               "write both, or have the degrees in its file"});
+}
+
 }  // namespace
 
 void read_file_of_accelerate(const RecipeSource& source, const RecipeSetting& named, RecipeReading& reading) {
@@ -129,6 +159,7 @@ void settle_line_of_accelerate(RecipeReading& reading) {
   if (of_file == nullptr && kind == "FSDP") reading.settings.push_back({std::string(kKindOfFile), kind});
   if (of_file != nullptr || kind == "FSDP") put_line_above_section(options, kind, reading);
   leave_unasked(options, kind, reading);
+  settle_degrees(options, of_line != nullptr, reading);
 }
 
 RecipeSettings filled_by_accelerate(RecipeSettings of_deepspeed, const Draft& draft) {

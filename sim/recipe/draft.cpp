@@ -347,6 +347,9 @@ void take_stage_of_accelerate(Draft& draft, std::string setting) {
 }
 
 void settle_engine_of_deepspeed(Draft& draft) {
+  if (text_of(draft, "zero_optimization.stage", "") == "auto")
+    draft.wrong.push_back({"zero_optimization.stage", "is \"auto\", which Accelerate alone fills in",
+                           "import the line or file of Accelerate that names this one, or write the stage"});
   settle_drives(draft);
   const bool on_host = std::exchange(draft.plan.offload_parameters, draft.plan.offload_parameters && draft.plan.zero_stage == 3);
   if (draft.plan.zero_stage == 3) {

@@ -293,6 +293,11 @@ bool is_fsdp_of_axolotl(Draft& draft) {
   return false;
 }
 
+void refuse_two_engines(Draft& draft) {
+  draft.wrong.push_back({"deepspeed", "is asked for by the Trainer, and FSDP by Accelerate's file: a training has one of both",
+                         "leave one of them out; for DeepSpeed write distributed_type: DEEPSPEED"});
+}
+
 ShardedBy settle_layout(Draft& draft) {
   const RecipeSettings launch = taken_under("launch.", draft);
   const bool had_processes = draft.processes.has_value() && draft.are_processes_certain;
@@ -303,8 +308,10 @@ ShardedBy settle_layout(Draft& draft) {
   if (had_processes) draft.processes = processes;
   draft.accumulation_steps = steps;  // the Trainer's own
   const RecipeSettings file = taken_under("file.", draft);
-  if (!file.empty()) return read_deepspeed_of_trainer(draft, file), ShardedBy::DeepSpeed;
   const std::string kind = text_of(draft, "distributed_type", "");
+  const bool asks_for_deepspeed = !file.empty() || is_true(draft, "deepspeed");
+  if (asks_for_deepspeed && kind == "FSDP") return refuse_two_engines(draft), settle_unit_of_accelerate(draft), ShardedBy::Fsdp;
+  if (!file.empty()) return read_deepspeed_of_trainer(draft, file), ShardedBy::DeepSpeed;
   const bool by_name = is_true(draft, "deepspeed") || is_true(draft, "use_deepspeed") || draft.said.contains("zero_stage");
   if (by_name || kind == "DEEPSPEED") {
     settle_engine_of_launcher(draft, by_launcher);

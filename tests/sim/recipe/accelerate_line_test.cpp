@@ -111,5 +111,35 @@ TEST(AccelerateLine, WhatAFileLeavesToAccelerate) {
   EXPECT_TRUE(third.plan.offload_optimizer);
 }
 
+TEST(AccelerateLine, DegreesBesideFsdp) {
+  const std::string second = "--use_fsdp --fsdp_version 2 --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP ";
+  const std::string degrees = "--parallelism_config_tp_size 2 --parallelism_config_dp_shard_size 2 ";
+  const ParallelPlan cut = with_line(second + "--use_parallelism_config " + degrees).plan;
+  EXPECT_EQ(cut.mesh.tensor, 2);
+  EXPECT_EQ(cut.mesh.data, 2);
+  EXPECT_EQ(with_line(second + "--use_parallelism_config " + degrees).unknown.size(), with_line(second).unknown.size());
+  const ImportedPlan unasked = with_line(second + degrees);
+  EXPECT_EQ(unasked.plan.mesh.tensor, 1);
+  EXPECT_THAT(testing::text_of(unasked.unknown), HasSubstr("stands without --use_parallelism_config"));
+  EXPECT_THAT(testing::text_of(with_line("--multi_gpu --use_parallelism_config " + degrees).unknown),
+              HasSubstr("is refused by Accelerate"));
+  EXPECT_NE(testing::refusal_of(launched_by(second + "--use_parallelism_config --parallelism_config_tp_size 2"), four_gpus()), "")
+      << "a shard degree of 1 that nobody wrote";
+  const std::string file =
+      std::string(kByFsdp) + "parallelism_config:\n  parallelism_config_tp_size: 2\n  parallelism_config_dp_shard_size: 2\n";
+  EXPECT_EQ(with_file(file, "").plan.mesh.tensor, 2);
+  EXPECT_EQ(with_file(file, "--parallelism_config_tp_size 4 --parallelism_config_dp_shard_size 1").plan.mesh.tensor, 4);
+  EXPECT_EQ(with_file(file, "--use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP").plan.mesh.tensor, 1);
+}
+
+TEST(AccelerateLine, OneEngineForATraining) {
+  std::ofstream(testing::recipe_folder() + "/launch.yaml") << kByFsdp;
+  std::ofstream(testing::recipe_folder() + "/second.json") << R"({"zero_optimization": {"stage": 2}})";
+  for (const std::string engine : {"second.json", "zero2"})
+    EXPECT_THAT(testing::refusal_of(launched_by("--config_file launch.yaml", " --deepspeed " + engine), four_gpus()),
+                HasSubstr("a training has one of both"))
+        << engine;
+}
+
 }  // namespace
 }  // namespace sim

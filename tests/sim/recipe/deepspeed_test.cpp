@@ -263,6 +263,11 @@ TEST(DeepSpeed, AShareOfTheOptimizerGoesToTheHostInStageThree) {
   EXPECT_THAT(testing::text_of(ignored.notes), HasSubstr("offload_optimizer.ratio"));
 }
 
+TEST(DeepSpeed, AStageThatIsLeftToOthersIsAsked) {
+  EXPECT_THAT(testing::refusal_of(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": "auto"}})", gpt_on(4)),
+              HasSubstr("zero_optimization.stage: is \"auto\", which Accelerate alone fills in"));
+}
+
 TEST(DeepSpeed, WeightsAloneOnTheHostAreNoPlan) {
   const std::string refused =
       testing::refusal_of(R"({"train_micro_batch_size_per_gpu": 1, "zero_optimization": {"stage": 3, "offload_param": {"device": "cpu"}}})",
