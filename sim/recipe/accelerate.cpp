@@ -141,6 +141,10 @@ constexpr Field kAccelerateFields[] = {
      [](const Value& v, Draft& d) { d.plan.mesh.tensor = v.degree(); }, true},
     {"parallelism_config.parallelism_config_cp_size", "", [](const ParallelPlan& p) { return fsdp_number(p, p.mesh.context); },
      [](const Value& v, Draft& d) { d.plan.mesh.context = v.degree(); }},
+    {"parallelism_config.parallelism_config_sp_size", "", nullptr,  // DeepSpeed's Ulysses
+     [](const Value& v, Draft& d) {
+       if (v.degree() > 1) d.plan.mesh.context = v.degree(), d.plan.context_algorithm = ContextAlgorithm::AllToAll;
+     }},
     {"parallelism_config.parallelism_config_cp_comm_strategy", "",
      [](const ParallelPlan& p) {
        return written_if(is_by_fsdp(p) && p.mesh.context > 1,

@@ -132,6 +132,15 @@ TEST(AccelerateLine, DegreesBesideFsdp) {
   EXPECT_EQ(with_file(file, "--use_fsdp --fsdp_auto_wrap_policy TRANSFORMER_BASED_WRAP").plan.mesh.tensor, 1);
 }
 
+TEST(AccelerateLine, RanksThatShareASequenceByDeepSpeed) {
+  const std::string file = std::string(kByDeepSpeed) + "parallelism_config:\n  parallelism_config_sp_size: 2\n";
+  const ParallelPlan plan = with_file(file, "").plan;
+  EXPECT_EQ(plan.mesh.context, 2);
+  EXPECT_EQ(plan.mesh.data, 2);
+  EXPECT_EQ(plan.context_algorithm, ContextAlgorithm::AllToAll);
+  EXPECT_EQ(plan.zero_stage, 3);
+}
+
 TEST(AccelerateLine, OneEngineForATraining) {
   std::ofstream(testing::recipe_folder() + "/launch.yaml") << kByFsdp;
   std::ofstream(testing::recipe_folder() + "/second.json") << R"({"zero_optimization": {"stage": 2}})";
