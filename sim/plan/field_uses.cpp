@@ -28,6 +28,7 @@ struct Use {
 constexpr std::array kUses = std::to_array<Use>({
     {"replicas", has_copies},
     {"expert", has_experts},
+    {"expert_loads", has_experts},
     {"expert_tensor", has_experts},
     {"token_dispatcher", moves_tokens},
     {"expert_overlap", exchanges_tokens},

@@ -85,7 +85,8 @@ std::vector<std::string> unused_in(const std::string& text, const ShellScope& sc
 
 Texts environment_in(const ShellScope& scope, const std::set<std::string>& in_front) {
   Texts found;
-  for (const char* const name : {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "RANK", "CONFIG_FILE"})
+  for (const char* const name :
+       {"CUDA_VISIBLE_DEVICES", "NPROC_PER_NODE", "NNODES", "PJRT_DEVICE", "LOCAL_RANK", "RANK", "CONFIG_FILE", "NGPU"})
     if (const auto* const values = scope.find(name); values != nullptr && values->size() == 1) found[name] = values->front();
   const auto may_be_read = [&](const std::string& name) {
     if (in_front.contains(name)) return may_count_in_environment(name);

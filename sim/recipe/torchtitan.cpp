@@ -373,9 +373,19 @@ void settle_tensor_overlap_of_titan(Draft& draft) {
   if (asks && plan.sequence_parallel) plan.tensor_overlap = TensorOverlap::AlongProducts;
 }
 
+// run_train.sh starts torchrun on one node, by itself with eight processes.
+void take_processes_of_its_script(Draft& draft) {
+  if (draft.processes || draft.launch.command.find("run_train.sh") == std::string::npos) return;
+  constexpr std::int64_t kByItself = 8;
+  const auto said = draft.launch.environment.find("NGPU");
+  draft.are_processes_certain = false;  // several nodes may start it
+  draft.processes = said == draft.launch.environment.end() ? kByItself : sim::number_in<std::int64_t>(said->second).value_or(kByItself);
+}
+
 void settle_torchtitan(Draft& draft) {
   ParallelPlan& plan = draft.plan;
   take_processes(draft);
+  take_processes_of_its_script(draft);
   settle_function(draft);
   const std::int64_t stages = plan.mesh.pipeline;
   if (text_of(draft, "parallelism.context_parallel_rotate_method", "") == "alltoall") plan.context_algorithm = ContextAlgorithm::Ring;

@@ -249,7 +249,7 @@ constexpr LostSetting kLostOfTorchtitan[] = {
     {"parallelism.enable_fsdp_symm_mem", "gathers through symmetric memory; the plan has NCCL's"},
     {"parallelism.expert_tensor_parallel_degree expert_tensor_parallel_degree parallelism.expert_parallel_comm_backend",
      "how experts are cut; the plan cuts them over the tensor ranks"},
-    {"optimizer.implementation", "how the optimizer steps: its kernels"},
+    {"optimizer.implementation", "how the optimizer steps: its kernels", "but fused"},
     {"debug.deterministic deterministic training.deterministic debug.batch_invariant", "deterministic kernels"},
     {"optimizer.foreach", "a kernel for each tensor that the optimizer steps", "off"},
     {"training.data_parallel_type", "weights are whole on each rank; the plan shards them", "but fsdp"},

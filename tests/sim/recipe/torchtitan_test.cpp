@@ -228,6 +228,10 @@ TEST(Torchtitan, AFileOfTheEnvironment) {
   }
   EXPECT_THAT(testing::refusal_of("./run_train.sh --parallelism.tensor_parallel_degree 2\n", llama_over(8)),
               HasSubstr("names debug_model.toml"));
+  const std::string starts = "CONFIG_FILE=long.toml ./run_train.sh --parallelism.tensor_parallel_degree 2\n";
+  EXPECT_THAT(testing::text_of(testing::imported("NGPU=4 " + starts, llama_over(8)).notes), HasSubstr("4 processes"));
+  EXPECT_THAT(testing::text_of(testing::imported(starts, llama_over(4)).notes), HasSubstr("8 processes")) << "its own number";
+  EXPECT_THAT(testing::text_of(testing::imported("NGPU=4 " + starts, llama_over(4)).notes), Not(HasSubstr("processes")));
 }
 
 TEST(Torchtitan, YamlOfPrimus) {
